@@ -40,13 +40,11 @@ StartSpan = Callable[[SpanStart, Context, Sequence[Link]], trace.Span]
 (SPAN_KEY,) = trace.set_span_in_context(trace.INVALID_SPAN, Context())
 """Key of a context's current span; `set_span_in_context` would copy the whole context once more."""
 
-_NOTIFICATIONS: Final = [
-    name for name in ("on_start", "_on_ending", "on_end") if hasattr(SpanProcessor, name)
-]
+_NOTIFICATIONS: Final = {"on_start", "_on_ending", "on_end"} & vars(SpanProcessor).keys()
 """Methods by which this release notifies processors of a span."""
 _EMPTY: Final = {
     *(vars(SpanProcessor)[name] for name in _NOTIFICATIONS),
-    *(vars(kind)["on_start"] for kind in (BatchSpanProcessor, SimpleSpanProcessor)),
+    *(kind.on_start for kind in (BatchSpanProcessor, SimpleSpanProcessor)),
 }
 """Those of the SDK's own that do nothing."""
 _RANDOM_ID: Final = RandomIdGenerator.generate_span_id
@@ -89,10 +87,8 @@ class _Processors:
 def _acting(members: Sequence[Any], name: str) -> tuple[Any, ...]:
     """Return the processors whose method does something; it may be the object's own, or a proxy's."""
 
-    def acts(processor: Any) -> bool:
-        return (
-            name in getattr(processor, "__dict__", ()) or getattr(type(processor), name, None) not in _EMPTY
-        )
+    def acts(each: Any) -> bool:
+        return name in getattr(each, "__dict__", ()) or getattr(type(each), name, None) not in _EMPTY
 
     return tuple(filter(acts, members)) if name in _NOTIFICATIONS else ()
 
@@ -135,22 +131,20 @@ class FastSpan(Span):
                 return
         self.set_attributes(attributes)
 
-    def end(
-        self, end_time: int | None = None, attributes: Mapping[str, AttributeValue] | None = None
-    ) -> None:
+    def end(self, end_time: int | None = None, more: Mapping[str, AttributeValue] | None = None) -> None:
         """Set attributes as `add_mapping` does, and end; processors get this span itself, not a copy."""
         with self._lock:
             ended_before = self._end_time is not None
             if not ended_before:
                 if self._mappings is None:
-                    self._attributes.update(attributes or {})
+                    self._attributes.update(more or {})
                     self._attributes._immutable = True
-                elif attributes:
-                    self._mappings.append(attributes)
+                elif more:
+                    self._mappings.append(more)
                 self._end_time = time_ns() if end_time is None else end_time
         if ended_before:
-            if attributes:
-                self.set_attributes(attributes)  # logs the warning, as does the next
+            if more:
+                self.set_attributes(more)  # logs the warning, as does the next
             super().end()
             return
         processors = self._processors
@@ -180,10 +174,10 @@ def span_starter(tracer: trace.Tracer) -> StartSpan:
     sdk_tracer: Any = tracer
     kind = _class_for(sdk_tracer)
     processors = kind._processors
-    ids = sdk_tracer.id_generator
-    of_class = type(ids).generate_span_id is _RANDOM_ID and "generate_span_id" not in vars(ids)
-    random = ids if of_class else None
     keeping = sdk_tracer.sampler if _keeps_children(sdk_tracer.sampler) else None
+    random = sdk_tracer.id_generator
+    if type(random).generate_span_id is not _RANDOM_ID or "generate_span_id" in vars(random):
+        random = None
 
     def start_span(start: SpanStart, context: Context, links: Sequence[Link]) -> trace.Span:
         above: Any = context.get(SPAN_KEY)
@@ -199,7 +193,7 @@ def span_starter(tracer: trace.Tracer) -> StartSpan:
             own = tuple.__new__(SpanContext, (trace_id, span_id, False, flags, state, True))
         else:
             own = SpanContext(trace_id, ids.generate_span_id(), False, flags, state)  # noqa: FBT003
-        # Neither constructor: they compute and build what is known or not needed here.
+        # No constructor: it would build what is not needed.
         span: Any = object.__new__(kind)
         span._name, span._kind, first = start
         # Reentrant: building the attributes, in `__getattr__`, takes the lock that the SDK's setters hold.
@@ -218,9 +212,7 @@ def span_starter(tracer: trace.Tracer) -> StartSpan:
 
 def _keeps_children(sampler: Any) -> bool:
     """Return whether the sampler samples every child of a sampled local span and adds nothing to it."""
-    if type(sampler) is ParentBased:
-        sampler = getattr(sampler, "_local_parent_sampled", None)
-    return sampler is ALWAYS_ON
+    return ALWAYS_ON is (sampler._local_parent_sampled if type(sampler) is ParentBased else sampler)
 
 
 def _class_for(tracer: Any) -> type[FastSpan]:
@@ -246,12 +238,12 @@ def _is_supported(tracer: Any) -> bool:
         if type(tracer) is not Tracer or not vars(tracer).keys() <= _TRACER_FIELDS:
             return False
         metrics = type(getattr(tracer, "_tracer_metrics", None)).__name__
-        cut = tracer._span_limits.max_span_attribute_length is not None
-        if cut or metrics not in ("NoneType", "NoOpTracerMetrics"):
+        limits = tracer._span_limits
+        if metrics not in ("NoneType", "NoOpTracerMetrics") or limits.max_span_attribute_length is not None:
             return False
         context, kind = SpanContext(1, 2, is_remote=False), _class_for(tracer)
         sdk = object.__new__(kind)
-        Span.__init__(sdk, "", context, resource=tracer.resource, limits=tracer._span_limits)
+        Span.__init__(sdk, "", context, resource=tracer.resource, limits=limits)
         known = _SET_AT_START | _BUILT_LATER | vars(kind).keys()
         return vars(sdk).keys() <= known and tuple(context)[:3] == (1, 2, False) and context[5:] == (True,)
     except Exception:  # noqa: BLE001 - an SDK that differs; its own spans serve

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import traceback
 from asyncio import CancelledError
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Final, TypeVar
 
@@ -128,7 +128,7 @@ class Tracing:
         start: SpanStart,
         parent: Context | None = None,
         *,
-        values: dict[str, object] | None = None,
+        values: Mapping[str, object] | None = None,
         links: Sequence[Link] = (),
     ) -> OpenSpan:
         """Start a span.
@@ -147,7 +147,7 @@ class Tracing:
         start: SpanStart,
         parent: Context | None = None,
         *,
-        values: dict[str, object] | None = None,
+        values: Mapping[str, object] | None = None,
         links: Sequence[Link] = (),
     ) -> AnyOpenSpan:
         """Start a span as `open` does, kept in an object of a class derived from `OpenSpan`."""

@@ -66,10 +66,12 @@ def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], def
 def model_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any]) -> str:
     """Return the name of the model that is called, its class's where it has none."""
     parameters, metadata = given.get("invocation_params"), given.get("metadata")
-    found = None
     for holder, key in ((parameters, "model"), (parameters, "model_name"), (metadata, "ls_model_name")):
-        found = found or text_or_none(member(holder, key))
-    return found or run_name(serialized, {}, "model")
+        named = holder.get(key) if type(holder) is dict else member(holder, key)
+        found = None if named is None else text_or_none(named)
+        if found is not None:
+            return found
+    return run_name(serialized, {}, "model")
 
 
 def describe_agent(content: Content, name: str) -> None:

@@ -76,11 +76,11 @@ def trace_call(
     try:
         result = original(member, *args, **kwargs)
     except BaseException as error:
-        fail_call(tracing, kind, opened, place.run, error)
+        fail_call(tracing, kind, opened, place[0], error)
         raise
     finally:
         detach(token)
-    finish_call(kind, opened, place.run, result)
+    finish_call(kind, opened, place[0], result)
     return result
 
 
@@ -100,10 +100,11 @@ def begin_call(
         name = attribute(member, kind.name_attribute)
         if type(name) is not str or not name:
             name = name_of(name, member)
-        inner = Place(place.run, place.step, member, method)
-        opened = tracing.open_as(OpenSpan, kind.make_start(name), parent, values={PLACE: inner})
+        run, step, _, _ = place
+        inner = {PLACE: (run, step, member, method)}
+        opened = tracing.open_as(OpenSpan, kind.make_start(name), parent, values=inner)
         if opened.recording and (opened.visible or kind.has_facts):
-            kind.record_arguments(opened, place.run, member, args, kwargs)
+            kind.record_arguments(opened, run, member, args, kwargs)
     except Exception as error:  # noqa: BLE001 - the host must not see it
         swallowed(f"{kind.label}.begin", error)
     return opened  # also where its arguments could not be recorded
@@ -165,10 +166,11 @@ def trace_stream(
 ) -> Any:
     """Hook of `generate_stream`, which answers in pieces: the span ends with the stream."""
     _, place = locate_call(tracing, model, original)
+    run, step, _, _ = place
     if place is MUTED:
         return original(model, *args, **kwargs)
     # A method that returns its parent's stream calls it here, before the span starts.
-    token = attach(Context({**current(), PLACE: Place(place.run, place.step, model, original)}))
+    token = attach(Context({**current(), PLACE: (run, step, model, original)}))
     try:
         stream = original(model, *args, **kwargs)
     finally:
@@ -195,9 +197,9 @@ def _drive_stream(
 
     def end(failure: BaseException | None) -> None:
         if failure is not None:
-            fail_call(tracing, MODEL_CALL, opened, place.run, failure)
+            fail_call(tracing, MODEL_CALL, opened, place[0], failure)
         else:
-            finish_call(MODEL_CALL, opened, place.run, _join(pieces))
+            finish_call(MODEL_CALL, opened, place[0], _join(pieces))
 
     return (yield from drive(stream, opened.context, pieces.append, end))
 

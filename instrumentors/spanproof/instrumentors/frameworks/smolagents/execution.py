@@ -24,7 +24,7 @@ _PRINTS = "_print_outputs"
 def trace_executor(original: Method, executor: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Hook of an executor's `__call__`: note the code, its result and its duration on the step."""
     place: Any = current().get(PLACE, NOWHERE)
-    step: StepState | None = place.step
+    step: StepState | None = place[1]
     code = args[0] if args else kwargs.get("code_action")
     if step is None or step.code is not None or not isinstance(code, str):
         return original(executor, *args, **kwargs)
@@ -63,7 +63,7 @@ def carry_context(original: Method, _: Any, args: Sequence[Any], kwargs: Mapping
             try:
                 return function(*args, **kwargs)
             except Exception as error:
-                step = place_of(context).step
+                _, step, _, _ = place_of(context)
                 if step is not None and step.code is not None:
                     _note_failure(step, error)
                 raise
@@ -117,7 +117,7 @@ def _kind(executor: Any) -> str:
 @shielded("smolagents.executor.failure")
 def _note_failure(step: StepState, error: BaseException) -> None:
     """Keep the longest view of what was raised: the executing thread sees more than the one that waits."""
-    run = place_of(current()).run
+    run, *_ = place_of(current())
     chain = chain_of(error, run.handled if run else None)
     if len(chain) > len(step.chain):
         step.chain = chain

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeAlias
 
 from opentelemetry import trace
 from opentelemetry.context import Context, create_key
@@ -25,7 +25,6 @@ _runs: dict[int, RunState] = {}
 """Runs in progress."""
 
 
-@dataclass(slots=True, eq=False)
 class StepState:
     """A step in progress.
 
@@ -42,7 +41,7 @@ class StepState:
         failure: the exception that ended its stream.
     """
 
-    opened: OpenSpan = field(init=False)
+    opened: OpenSpan
     code: str | None = None
     executor: Any = None
     duration_s: float = 0.0
@@ -102,27 +101,15 @@ def remove_run(state: RunState) -> None:
     _runs.pop(id(state), None)
 
 
-class Place(NamedTuple):
-    """Where in a run a context is.
+Place: TypeAlias = "tuple[RunState | None, StepState | None, Any, Any]"
+"""Where in a run a context is: the run, None outside of any; the step, None between steps; the model or tool
+that is being called and its method, None outside of a call."""
 
-    Attributes:
-        run: None outside of any.
-        step: None between steps.
-        member: the model or tool that is being called, None outside of a call.
-        method: its method that is being called.
-    """
-
-    run: RunState | None = None
-    step: StepState | None = None
-    member: Any = None
-    method: Any = None
-
-
-NOWHERE: Final = Place()
+NOWHERE: Final[Place] = (None, None, None, None)
 """Outside of any run and call."""
-MUTED: Final = Place(member="muted")
-"""Where no spans are made: within an unsampled run, and where a call that has its span is passed on "
-"by `super()`."""
+MUTED: Final[Place] = (None, None, "muted", None)
+"""Where no spans are made: within an unsampled run, and where a call that has its span is passed on by
+`super()`."""
 
 
 def place_of(context: Context) -> Place:
@@ -145,7 +132,8 @@ def locate_call(tracing: Tracing, member: Any, method: Any) -> tuple[Context | N
     if tracing.over:
         return context, MUTED
     if place is not NOWHERE:
-        return context, MUTED if place.member is member and place.method is not method else place
+        _, _, called, by = place
+        return context, MUTED if called is member and by is not method else place
     if trace.get_current_span(context).get_span_context().is_valid:
         return context, place
     owners = [state for state in list(_runs.values()) if _uses(state.agent, member)]
@@ -158,13 +146,13 @@ def locate_call(tracing: Tracing, member: Any, method: Any) -> tuple[Context | N
 def run_of(tracing: Tracing, agent: Any) -> RunState | None:
     """Return the run of this agent that is in progress in the current context."""
     place: Any = current().get(PLACE, NOWHERE)
-    run: RunState | None = place.run
+    run: RunState | None = place[0]
     return run if run is not None and run.agent is agent and not tracing.over else None
 
 
 def context_of_run(state: RunState) -> Context:
     """Return the context within a run, outside of any step."""
-    place = Place(state) if state.opened.recording else MUTED
+    place = (state, None, None, None) if state.opened.recording else MUTED
     return Context({**state.opened.context, PLACE: place})
 
 

@@ -15,7 +15,7 @@ from opentelemetry.util.types import AttributeValue
 from spanproof.instrumentors.frameworks.diagnostics import shielded, swallowed
 from spanproof.instrumentors.frameworks.patching import Method
 from spanproof.instrumentors.frameworks.smolagents.execution import record_outcome
-from spanproof.instrumentors.frameworks.smolagents.state import PLACE, Place, RunState, StepState, run_of
+from spanproof.instrumentors.frameworks.smolagents.state import PLACE, RunState, StepState, run_of
 from spanproof.instrumentors.spans.contexts import attach, detach
 from spanproof.instrumentors.spans.span_start import CHAIN, SpanStart, make_start
 from spanproof.instrumentors.spans.streams import drive
@@ -103,7 +103,7 @@ def _begin(tracing: Tracing, run: RunState, kind: str, number: object) -> StepSt
     try:
         state = StepState()
         start = _make_start(kind, number if type(number) is int else None)
-        state.opened = tracing.open_as(OpenSpan, start, values={PLACE: Place(run, state)})
+        state.opened = tracing.open_as(OpenSpan, start, values={PLACE: (run, state, None, None)})
     except Exception as error:  # noqa: BLE001 - the host must not see it
         swallowed("smolagents.step.begin", error)
         return None
