@@ -13,6 +13,7 @@ from __future__ import annotations
 from . import (
     disk,
     files,
+    kernel_memory,
     network,
     origins,
     privileges,
@@ -26,6 +27,7 @@ from . import (
 
 HOSTILE = (
     *resources.SNIPPETS,
+    *kernel_memory.SNIPPETS,
     *processes.SNIPPETS,
     *disk.SNIPPETS,
     *files.SNIPPETS,

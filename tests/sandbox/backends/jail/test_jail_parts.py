@@ -193,6 +193,25 @@ def test_v2_needs_the_memory_controller(tmp_path: Path) -> None:
     assert (tmp_path / "cgroup.subtree_control").read_text() == "+memory +pids"
 
 
+def test_a_delegated_group_hands_its_controllers_down_once_its_processes_are_below(tmp_path: Path) -> None:
+    try:
+        os.setxattr(tmp_path, "user.delegate", b"1")
+    except OSError:
+        pytest.skip("this file system has no attributes of users")
+    mounts = f"31 23 0:27 / {tmp_path} rw - cgroup2 cgroup2 rw\n"
+    (tmp_path / "cgroup.controllers").write_text("memory pids")
+    (tmp_path / "cgroup.procs").write_text("7\n8\n")
+    base = cgroup.find_base(os.getpid(), mounts, "0::/\n")
+    assert base is not None
+    assert (tmp_path / "spanproof-host/cgroup.procs").read_text() == "8"
+    base.close()
+    # A process that lies there already makes its groups beside that.
+    again = cgroup.find_base(os.getpid(), mounts, "0::/spanproof-host\n")
+    assert again is not None
+    assert Path(again.paths[0]).parent == tmp_path
+    again.close()
+
+
 def test_groups_of_a_dead_host_are_swept(tmp_path: Path) -> None:
     dead = tmp_path / "memory" / "spanproof-jail-999999999"
     (dead / "supervisor-1").mkdir(parents=True)

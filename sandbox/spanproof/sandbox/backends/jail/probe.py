@@ -45,6 +45,16 @@ _LANDLOCK_REMEDY = (
 )
 
 
+_COUNTED_INSTEAD = (
+    "not writable: memory of a whole process tree, with that of its sockets, pipes, epoll and page tables,"
+    " is bounded by no kernel; it is counted every 50 ms, and a program over its limit ends then"
+)
+_CONTROL_GROUPS_REMEDY = (
+    "Run as root, or where systemd delegates a group with the memory controller to this user:"
+    " systemd-run --user --scope -p Delegate=yes spanproof …"
+)
+
+
 def availability(demanded: Tier = Tier.FULL) -> Availability:
     """Probe the machine; takes a few tenths of a second.
 
@@ -223,12 +233,12 @@ def _control_groups() -> Feature:
     name = "control groups"
     base = cgroup.find_base(os.getpid())
     if base is None:
-        detail = "not writable: a meter that looks every 50 ms bounds the memory of the whole tree instead"
-        remedy = "Run as root, or delegate a cgroup with the memory controller to this user (Delegate=yes)."
-        return Feature(name=name, present=False, required=False, detail=detail, remedy=remedy)
+        return Feature(
+            name, present=False, required=False, detail=_COUNTED_INSTEAD, remedy=_CONTROL_GROUPS_REMEDY
+        )
     cgroup.sweep(base.paths)
     base.close()
-    detail = f"version {base.version}; memory bounded under {base.paths[0]}"
+    detail = f"version {base.version}; memory, the kernel's included, bounded under {base.paths[0]}"
     return Feature(name=name, present=True, required=False, detail=detail)
 
 

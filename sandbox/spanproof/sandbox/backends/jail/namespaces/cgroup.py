@@ -19,9 +19,12 @@ from pathlib import Path
 from typing import Self
 
 _NAME = "spanproof-jail"
+_HOST = "spanproof-host"
+"""Where processes of a delegated group go, which cannot hand controllers down while it has any itself."""
 _NO_SWAP = "0"
 _KILLS = re.compile(rb"oom_kill (\d+)")
 _NO_LIMIT = 1 << 62
+_V1_TCP_LIMIT, _TCP_BYTES = "memory.kmem.tcp.limit_in_bytes", 128 * 1024 * 1024
 _ATTEMPTS = 10
 _SETTLING_TURNS, _SETTLING_TURN_S = 200, 0.005
 _LEFT_BEHIND_BYTES = 16 * 1024 * 1024
@@ -162,6 +165,8 @@ class Base:
             for directory in self._directories():
                 os.mkdir(name, dir_fd=directory)
             self._set(f"{name}/{self._files.no_swap}", _NO_SWAP)
+            if self._files is _V1:  # which counts the buffers of TCP apart, and bounds them only so
+                self._set(f"{name}/{_V1_TCP_LIMIT}", str(_TCP_BYTES))
             if self._processes is not None:
                 self._write(self._processes, f"{name}/{self._files.processes_limit}", str(processes))
             return name, self._group(name)
@@ -326,9 +331,35 @@ def _v2_candidates(mounts: str, memberships: str) -> list[Path]:
     own = [line[3:] for line in memberships.splitlines() if line.startswith("0::")]
     for root, point, kind, _options in _cgroup_mounts(mounts):
         if kind == "cgroup2" and own:
+            group = _inside(root, point, own[0])
             # A group with processes cannot hand controllers down; the top one can.
-            return [_inside(root, point, own[0]), Path(point)]
+            return [group.parent if group.name == _HOST else group, Path(point)]
     return []
+
+
+def _is_delegated(group: Path) -> bool:
+    """Whether systemd has left a group, and all below it, to its user (`Delegate=`)."""
+    try:
+        return os.getxattr(group, "user.delegate") == b"1"
+    except OSError:
+        return False
+
+
+def _move_processes_down(group: Path) -> None:
+    """Leave a group without processes of its own; those that are born meanwhile are moved too.
+
+    Raises:
+        OSError: they may not be moved.
+    """
+    below = group / _HOST
+    below.mkdir(exist_ok=True)
+    for _ in range(_ATTEMPTS):
+        pids = (group / "cgroup.procs").read_text().split()
+        if not pids:
+            return
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                (below / "cgroup.procs").write_text(pid)
 
 
 def _v2_directory(parent: Path, name: str) -> _Held | None:
@@ -336,6 +367,8 @@ def _v2_directory(parent: Path, name: str) -> _Held | None:
         if "memory" not in (parent / "cgroup.controllers").read_text().split():
             return None
         _sweep_dead(parent)
+        if _is_delegated(parent):
+            _move_processes_down(parent)
         (parent / "cgroup.subtree_control").write_text("+memory +pids")
         made = _own_directory(parent, name)
         if made is not None:

@@ -1,7 +1,8 @@
 """How much memory a guest's whole tree holds, from /proc: needs no cgroup.
 
 The private pages of every process but the supervisor, less what each inherited from the warm interpreter,
-plus what lies in the box. Sampled; a limit is enforced by the caller of `over_limit`.
+plus what lies in the box, and what the kernel holds for them. Sampled; a limit is enforced by the caller of
+`over_limit`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 import time
 
 from spanproof.sandbox.backends.jail.isolation import Box
+from spanproof.sandbox.backends.jail.namespaces.kernel_memory import KernelMemory, page_table_bytes
 from spanproof.sandbox.backends.jail.namespaces.process_tree import Namespace
 
 _SHARED_WORTH_A_LOOK = 96 * 1024 * 1024
@@ -37,6 +39,7 @@ class Meter:
         self._tree = tree
         self._box = box
         self._warm_private = warm_bytes
+        self._kernel = KernelMemory()
         self.peak_bytes = 0
         self.processes = 0
         self.sampled_at = time.monotonic()
@@ -44,15 +47,14 @@ class Meter:
     def sample(self) -> int:
         """What the tree holds now."""
         self.sampled_at = time.monotonic()
-        total = 0
-        self.processes = 0
-        for name in self._tree.pids():
-            self.processes += 1
-            resident, private = _resident(int(name))
-            total += max(0, private - self._warm_private)
+        pids = [int(name) for name in self._tree.pids()]
+        self.processes = len(pids)
+        total = self._box.memory_bytes() + self._kernel.sample(pids, self._tree.socket_bytes())
+        for pid in pids:
+            mapped, resident, private = _mapped(pid)
+            total += max(0, private - self._warm_private) + page_table_bytes(pid, mapped)
             if resident - private > _SHARED_WORTH_A_LOOK:
-                total += _shared_memory(name)
-        total += self._box.memory_bytes()
+                total += _shared_memory(pid)
         self.peak_bytes = max(self.peak_bytes, total)
         return total
 
@@ -63,7 +65,7 @@ class Meter:
 
 def private_bytes(pid: int) -> int:
     """Private resident memory of a process."""
-    return _resident(pid)[1]
+    return _mapped(pid)[2]
 
 
 def peak_bytes(pid: int) -> int:
@@ -80,18 +82,18 @@ def peak_bytes(pid: int) -> int:
     return int(found[1]) * 1024 if found else 0
 
 
-def _resident(pid: int) -> tuple[int, int]:
-    """Resident bytes, and those of them that are private."""
+def _mapped(pid: int) -> tuple[int, int, int]:
+    """Bytes of address space, those of them that are resident, and those of these that are private."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123 - twenty times a second
             fields = file.read().split()
     except OSError:
-        return 0, 0
-    resident, shared = int(fields[1]), int(fields[2])
-    return resident * _PAGE, (resident - shared) * _PAGE
+        return 0, 0, 0
+    mapped, resident, shared = (int(field) * _PAGE for field in fields[:3])
+    return mapped, resident, resident - shared
 
 
-def _shared_memory(pid: str) -> int:
+def _shared_memory(pid: int) -> int:
     """A process's part of shared anonymous memory, which is neither private nor in the box."""
     try:
         with open(f"/proc/{pid}/smaps_rollup", "rb") as file:  # noqa: PTH123

@@ -12,8 +12,11 @@ import resource
 import signal
 from dataclasses import dataclass
 
+from spanproof.sandbox.backends.jail.namespaces.kernel_memory import network_bytes
 from spanproof.sandbox.guest.wire import Header
 
+_PENDING = 1024
+"""Signals in queues, and timers, which take one each."""
 _DATA_SLACK_BYTES = 256 * 1024 * 1024
 """Of address space over the memory limit: stacks and arenas are mapped long before they are used."""
 
@@ -85,6 +88,10 @@ class Namespace:
     def keep_bound(self) -> None:
         """Follow what else the kernel counts with them; called several times a second."""
 
+    def socket_bytes(self) -> int | None:
+        """What their sockets hold, None where those of others cannot be told from theirs."""
+        return network_bytes()
+
 
 def reap_strays(main: int) -> float:
     """Reap orphans that ended, so that dead processes do not use up the limit; never the main process.
@@ -138,6 +145,7 @@ class Bounds:
             (resource.RLIMIT_FSIZE, self.disk_bytes),
             (resource.RLIMIT_MEMLOCK, 64 * 1024),
             (resource.RLIMIT_MSGQUEUE, 0),
+            (resource.RLIMIT_SIGPENDING, _PENDING),
         ):
             tree.limit(pid, kind, value)
         tree.bound_processes(pid, self.processes)

@@ -15,6 +15,7 @@ import stat
 import time
 
 from spanproof.sandbox.backends.jail.namespaces import root
+from spanproof.sandbox.backends.jail.namespaces.kernel_memory import links_of
 from spanproof.sandbox.backends.jail.namespaces.process_tree import Namespace
 
 _LEAST_NAMES = 1024
@@ -169,12 +170,11 @@ class Directory:
         """Of files that were removed and are still open."""
         found = {}
         for pid in self._tree.pids():
-            with contextlib.suppress(OSError):
-                for name in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208
-                    with contextlib.suppress(OSError):
-                        state = os.stat(f"/proc/{pid}/fd/{name}")  # noqa: PTH116
-                        if stat.S_ISREG(state.st_mode) and state.st_nlink == 0:
-                            found[state.st_dev, state.st_ino] = state.st_blocks * 512
+            for number, _target in links_of(int(pid)):
+                with contextlib.suppress(OSError):
+                    state = os.stat(f"/proc/{pid}/fd/{number}")  # noqa: PTH116
+                    if stat.S_ISREG(state.st_mode) and state.st_nlink == 0:
+                        found[state.st_dev, state.st_ino] = state.st_blocks * 512
         return sum(found.values())
 
 

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import socket
 import struct
 from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
+from spanproof.sandbox.backends.jail.namespaces.kernel_memory import links_of
 from spanproof.sandbox.backends.jail.namespaces.network import QUERY_BYTES
 from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.reduced.process_tree import Spared
@@ -150,14 +149,9 @@ class DatagramWatcher(ProxyingWatcher):
 
     def _forget_closed(self) -> None:
         """Let go of those that no process has open; of the oldest, if all are open."""
-        held = set()
-        for pid in self._tree.pids():
-            with suppress(OSError):
-                for name in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208
-                    with suppress(OSError):
-                        found = re.fullmatch(r"socket:\[(\d+)\]", os.readlink(f"/proc/{pid}/fd/{name}"))  # noqa: PTH115
-                        held |= {int(found[1])} if found else set()
-        for number in [*self._datagrams.keys() - held] or [next(iter(self._datagrams))]:
+        held = {target for pid in self._tree.pids() for _number, target in links_of(int(pid))}
+        closed = [number for number in self._datagrams if f"socket:[{number}]" not in held]
+        for number in closed or [next(iter(self._datagrams))]:
             self._forget(number)
         self._handle()
 

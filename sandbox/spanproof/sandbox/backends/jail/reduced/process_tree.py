@@ -119,6 +119,10 @@ class Descendants(Spared):
                 limit = room if highest == resource.RLIM_INFINITY else min(room, highest)
                 resource.prlimit(pid, resource.RLIMIT_NPROC, (limit, highest))
 
+    def socket_bytes(self) -> int | None:
+        """See `Namespace`."""
+        return None
+
     def full(self) -> bool:
         """Whether no other process or thread may be born."""
         return self._threads(self._found()) >= self._most

@@ -7,7 +7,7 @@ never the memory behind them: what a pointer points to is the supervisor's to fi
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from spanproof.sandbox.backends.jail.seccomp.bpf import (
     AND,
@@ -47,10 +47,14 @@ _PR_SET_DUMPABLE = 4
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _FIOSETOWN, _SIOCSPGRP = 0x8901, 0x8902
 _F_SETOWN, _F_SETOWN_EX = 8, 15
+_SHARED_FILE_COMMANDS = (1024, 1026, 1031)
+"""F_SETLEASE and F_NOTIFY reach others that have a file; for F_SETPIPE_SZ the kernel holds more."""
 _RLIMIT_NPROC = 6
 _SOCK_STREAM, _SOCK_SEQPACKET = 1, 5
 _INTERNET_LEVELS = (0, 6, 17, 41)  # IP, TCP, UDP, IPv6
 _SOL_SOCKET, _SO_PASSPIDFD, _SO_PEERPIDFD = 1, 76, 77
+_BUFFER_SIZES = dict.fromkeys((7, 8, 32, 33), _RET_DONE)
+"""SO_SNDBUF, SO_RCVBUF and their FORCE: without effect, so that the kernel's own sizes bound a socket."""
 _PROT_WRITE = 2
 _S_IFMT, _S_IFCHR, _S_IFBLK = 0o170000, 0o020000, 0o060000
 _SUPERVISOR_PID = 1
@@ -84,7 +88,9 @@ def conditional(uid: int) -> dict[str, Callable[[], Program]]:
         "setpriority": lambda: _one_process(which=0),
         "ioprio_set": lambda: _one_process(which=1),
         "prctl": _process_control,
+        "fcntl": lambda: one_of(1, _SHARED_FILE_COMMANDS, RET_EPERM, RET_ALLOW),
         "ioctl": lambda: one_of(1, (_TIOCSTI, _TIOCLINUX), RET_EPERM, RET_ALLOW),
+        "setsockopt": lambda: _option(RET_ALLOW, _BUFFER_SIZES),
         "personality": lambda: one_of(0, (0xFFFFFFFF,), RET_ALLOW, RET_EPERM),
         "sendto": _with_address,
         "mmap": lambda: _large_writable(length_argument=1, protection_argument=2),
@@ -109,11 +115,12 @@ def without_namespaces() -> dict[str, Callable[[], Program]]:
         "prlimit64": _no_new_bound_of_processes,
         "socket": _socket_inside,
         "socketpair": lambda: _pair(1),
-        "fcntl": lambda: one_of(1, (_F_SETOWN, _F_SETOWN_EX), RET_EPERM, RET_ALLOW),
+        "fcntl": lambda: one_of(1, (_F_SETOWN, _F_SETOWN_EX, *_SHARED_FILE_COMMANDS), RET_EPERM, RET_ALLOW),
         "ioctl": lambda: one_of(1, (_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP), RET_EPERM, RET_ALLOW),
         # Options of an internet socket have no meaning for what replaces it: they hold, to no effect.
-        "setsockopt": lambda: _option(_RET_DONE, _SO_PASSPIDFD),
-        "getsockopt": lambda: _option(RET_NOTIFY, _SO_PEERPIDFD),
+        # No descriptor of the process at the other end, which is the supervisor's for some: signals go by it.
+        "setsockopt": lambda: _option(_RET_DONE, {**_BUFFER_SIZES, _SO_PASSPIDFD: _RET_NO_OPTION}),
+        "getsockopt": lambda: _option(RET_NOTIFY, {_SO_PEERPIDFD: _RET_NO_OPTION}),
         **dict.fromkeys(("getpeername", "getsockname", "recvmsg"), lambda: [end(RET_NOTIFY)]),
         "recvfrom": _with_address,
         "setpriority": lambda: _of_oneself(which=0),
@@ -206,17 +213,21 @@ def _socket_inside() -> Program:
     return [*inside, Instruction(JEQ, _AF_NETLINK, 0, 1), end(_RET_NO_FAMILY), end(RET_NOTIFY)]
 
 
-def _option(of_the_internet: int, pidfd: int) -> Program:
-    """No descriptor of the process at the other end, which is the supervisor's for some: signals go by it."""
-    last = len(_INTERNET_LEVELS) + 4
+def _option(of_the_internet: int, of_sockets: Mapping[int, int]) -> Program:
+    """A verdict for the levels of the internet, and one for each of these options of any socket."""
+    options = [
+        step
+        for option, verdict in of_sockets.items()
+        for step in (Instruction(JEQ, option, 0, 1), end(verdict))
+    ]
+    last = len(_INTERNET_LEVELS) + len(options) + 2
     levels = [Instruction(JEQ, level, last - index, 0) for index, level in enumerate(_INTERNET_LEVELS)]
     return [
         low(1),
         *levels,
-        Instruction(JEQ, _SOL_SOCKET, 0, 3),
+        Instruction(JEQ, _SOL_SOCKET, 0, len(options) + 1),
         low(2),
-        Instruction(JEQ, pidfd, 0, 1),
-        end(_RET_NO_OPTION),
+        *options,
         end(RET_ALLOW),
         end(of_the_internet),
     ]

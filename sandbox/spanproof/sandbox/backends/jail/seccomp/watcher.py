@@ -124,7 +124,7 @@ class Watcher:
         table.update(connect=self._address, bind=self._address, sendto=self._address)
         table.update(sendmsg=self._message, sendmmsg=self._message)
         table.update(mmap=self._map, mremap=self._map, socket=self._socket, prctl=self._hide)
-        table.update(getrandom=self._random, getppid=self._parent, exit_group=self._end)
+        table.update(getrandom=self._random, getppid=self._parent, exit_group=self._end, flock=self._lock)
         return table
 
     def _refuse(self, name: str, call: Notification) -> Answer:
@@ -208,6 +208,20 @@ class Watcher:
             return GO_ON
         self.record.note("file", resolved, allowed=False, missing=not writes and is_missing(judged, resolved))
         return Answer(errno.EACCES) if judged is paths.Judged.FORBIDDEN else GO_ON
+
+    def _lock(self, _name: str, call: Notification) -> Answer:
+        """A lock on a file of others is theirs to see, and may keep them waiting."""
+        try:
+            path = os.readlink(f"/proc/{call.pid}/fd/{signed(call.args[0])}")  # noqa: PTH115
+        except OSError:
+            return GO_ON  # no descriptor: the kernel refuses
+        if not path.startswith("/"):
+            return GO_ON  # a pipe, a socket
+        judged, resolved = self._boundary.judge(path, call.pid, writes=True)
+        if judged is paths.Judged.INSIDE:
+            return GO_ON
+        self.record.note("file", resolved, allowed=False)
+        return Answer(errno.EACCES)
 
     def _exec(self, name: str, call: Notification) -> Answer:
         path = self._program(name, call)
