@@ -126,7 +126,9 @@ def is_told(snippet: Any, answer: dict[str, Any], machine: Machine) -> bool:
         return True
     kind, fragment = snippet.told[0], machine.filled(snippet.told[1], os.getpid())
     return any(
-        attempt["kind"] == kind and fragment in attempt["target"] and not attempt["allowed"]
+        attempt["kind"] == kind
+        and fragment in attempt["target"]
+        and (snippet.told[0] == "process" or not attempt["allowed"])
         for attempt in answer["attempts"]
     )
 

@@ -92,7 +92,9 @@ def test_a_hostile_snippet_is_contained_and_told(snippet: Any, batch: Batch) -> 
         assert [
             attempt
             for attempt in result["attempts"]
-            if attempt["kind"] == kind and fragment in attempt["target"] and not attempt["allowed"]
+            if attempt["kind"] == kind
+            and fragment in attempt["target"]
+            and (kind == "process" or not attempt["allowed"])
         ], result
     if classes:
         assert result["failure_class"] in classes, result

@@ -1,7 +1,8 @@
 """Hostile programs, and what containing each of them means.
 
 Every snippet prints `BREACH …` when it got what it must not get. `told` is an attempt the kernel must have
-reported: kind, a part of the target; always refused. `classes` are the failure classes that are right.
+reported: kind, a part of the target; refused, or of a program that was started. `classes` are the failure
+classes that are right.
 A program that never ends by itself, so that `timeout` is among its classes, is stopped soon; all others end,
 however busy the machine is, and their deadline is there in case they hang.
 `{canary}` is a file of the host, `{port}` a TCP port on which the host listens, `{abstract}` its abstract
@@ -13,6 +14,7 @@ from __future__ import annotations
 from . import (
     disk,
     files,
+    generated,
     kernel_memory,
     network,
     origins,
@@ -38,5 +40,6 @@ HOSTILE = (
     *tape.SNIPPETS,
     *origins.SNIPPETS,
     *resolution.SNIPPETS,
+    *generated.SNIPPETS,
 )
 """In the order they run: one may leave what a later one looks for."""
