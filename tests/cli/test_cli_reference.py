@@ -30,7 +30,7 @@ COMMANDS = dict(commands())
 
 def test_the_page_is_the_commands_own_words() -> None:
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    assert page == reference(), "run: python -m spanproof.cli.reference > docs/cli.md"
+    assert page == reference(page), "run: python -m spanproof.cli.reference docs/cli.md"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

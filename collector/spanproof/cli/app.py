@@ -14,9 +14,8 @@ from importlib import import_module
 
 import click
 
-from spanproof.cli.documentation import ISSUES_URL
 from spanproof.cli.exit_codes import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_MISUSE, EXIT_PASS
-from spanproof.cli.problems import UsageProblem, describe
+from spanproof.cli.problems import ISSUES_URL, UsageProblem, describe
 
 _COMMANDS = {
     "demo": ("spanproof.cli.demo", "Run real agents, evaluate their traces, and show the verdicts."),
@@ -39,10 +38,7 @@ _COMMANDS = {
     "promote": ("spanproof.cli.commands.promote", "Add a stored run to a suite, as a hermetic case."),
     "suite": ("spanproof.cli.commands.suite", "Replay a suite's cases offline."),
     "doctor": ("spanproof.cli.commands.doctor", "Show which isolation features this machine has."),
-    "config": (
-        "spanproof.cli.commands.config",
-        "Check a configuration, show it, print the reference.",
-    ),
+    "config": ("spanproof.cli.commands.config", "Check a configuration, show it, print the reference."),
 }
 """Command name to the module that holds its `command`, and its one-line help."""
 

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from spanproof.cli.documentation import page_url
+# An installed wheel holds no documentation.
+_REPOSITORY = "https://github.com/spanproof/spanproof"
+ISSUES_URL = f"{_REPOSITORY}/issues"
+
+
+def page_url(name: str) -> str:
+    """Return the address of one page of the documentation, such as `policy`."""
+    return f"{_REPOSITORY}/blob/main/docs/{name}.md"
 
 
 class UsageProblem(Exception):  # noqa: N818 - names what the user sees

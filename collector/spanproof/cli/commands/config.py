@@ -12,13 +12,7 @@ import click
 import yaml
 
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
-from spanproof.cli.options.config import (
-    config_option,
-    describe_mistakes,
-    load_checked,
-    read_config,
-    set_option,
-)
+from spanproof.cli.options.config import config_options, describe_mistakes, load_checked
 from spanproof.cli.output.console import console, pick, print_json, warn
 from spanproof.config.model import Config, ConfigError, Problem
 
@@ -43,13 +37,8 @@ def check(file: Path, as_json: bool) -> int:
     except ConfigError as wrong:
         if not as_json:
             raise describe_mistakes(wrong) from wrong
-        print_json(
-            {
-                "file": str(file),
-                "valid": False,
-                "problems": [pick(problem, "place key message") for problem in wrong.problems],
-            }
-        )
+        problems = [pick(problem, "place key message") for problem in wrong.problems]
+        print_json({"file": str(file), "valid": False, "problems": problems})
         return EXIT_MISUSE
     if as_json:
         print_json({"file": str(file), "valid": True, "warnings": list(config.warnings)})
@@ -61,15 +50,14 @@ def check(file: Path, as_json: bool) -> int:
 
 
 @command.command()
-@config_option
-@set_option
+@config_options
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of YAML.")
-def show(file: Path | None, settings: tuple[str, ...], as_json: bool) -> None:
+def show(config: Config, as_json: bool) -> None:
     """Show the configuration in effect.
 
     Defaults, file, environment and flags together; secrets are masked.
     """
-    shown = read_config(file, settings).model_dump(mode="json")
+    shown = config.model_dump(mode="json")
     if as_json:
         print_json(shown)
     else:

@@ -5,20 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.syntax import Syntax
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.input.files import read_file
 from spanproof.cli.input.jsonl import Row, answer_lines, refuse_files, text_field
-from spanproof.cli.output.console import console, pick, print_json
+from spanproof.cli.output.console import console, highlight, pick, print_json
 from spanproof.cli.output.hostile import visible
 from spanproof.cli.output.words import format_count
 from spanproof.evaluators.detect.text import TextSnippet, snippets_in
-from spanproof.trace import Language
-
-_LEXERS = {Language.OTHER: "text"}
-"""Names of highlighters where they are not the language's own."""
 
 
 @click.command("detect")
@@ -60,13 +55,4 @@ def _show(name: str, text: str, found: list[TextSnippet]) -> None:
     for snippet in found:
         line = text.count("\n", 0, snippet.start) + 1
         console.print(Text.assemble(("  " + snippet.language.value, "bold cyan"), f", line {line}"))
-        lexer = _LEXERS.get(snippet.language, snippet.language.value)
-        console.print(
-            Syntax(
-                visible(snippet.source),
-                lexer,
-                start_line=line,
-                line_numbers=True,
-                background_color="default",
-            )
-        )
+        console.print(highlight(visible(snippet.source), snippet.language, start_line=line))

@@ -6,7 +6,6 @@ required feature; the default is the jail.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -31,22 +30,16 @@ def command(as_json: bool, backend: str | None, settings: dict[str, str]) -> int
     and the others are shown for information.
     """
     chosen = backend or DEFAULT_BACKEND
-    found = {name: _probe(name, settings if name == chosen else {}) for name in _names(backend)}
-    for one in found.values():
+    usable = False
+    for name in (backend,) if backend else backend_names():
+        with open_backend(name, settings if name == chosen else {}) as sandbox:
+            found = sandbox.availability()
+        usable = usable or (name == chosen and found.usable)
         if as_json:
-            print_json(_row(one))
+            print_json(_row(found))
         else:
-            _show(one)
-    return EXIT_PASS if found[chosen].usable else EXIT_GATE_FAILED
-
-
-def _names(backend: str | None) -> tuple[str, ...]:
-    return (backend,) if backend else backend_names()
-
-
-def _probe(name: str, settings: Mapping[str, str]) -> Availability:
-    with open_backend(name, settings) as sandbox:
-        return sandbox.availability()
+            _show(found)
+    return EXIT_PASS if usable else EXIT_GATE_FAILED
 
 
 def _row(found: Availability) -> dict[str, Any]:
@@ -66,7 +59,11 @@ def _show(found: Availability) -> None:
     for feature in found.features:
         table.add_row(feature.name, _mark(feature), Text(feature.detail))
     console.print(table)
-    for remedy, names in _remedies(found.features).items():
+    remedies: dict[str, list[str]] = {}
+    for feature in found.features:
+        if not feature.present and feature.remedy:
+            remedies.setdefault(feature.remedy, []).append(feature.name)
+    for remedy, names in remedies.items():
         console.print(Text.assemble((f"{', '.join(names)}: ", "bold"), remedy), soft_wrap=True)
     if found.usable:
         tier = f", in its {found.tier} tier" if found.tier is not None else ""
@@ -74,15 +71,6 @@ def _show(found: Availability) -> None:
     else:
         lacking = ", ".join(feature.name for feature in found.missing)
         console.print(Text(f"{found.backend} cannot run here: it needs {lacking}.", style="bold red"))
-
-
-def _remedies(features: tuple[Feature, ...]) -> dict[str, list[str]]:
-    """Return the names of missing features by their remedy."""
-    found: dict[str, list[str]] = {}
-    for feature in features:
-        if not feature.present and feature.remedy:
-            found.setdefault(feature.remedy, []).append(feature.name)
-    return found
 
 
 def _mark(feature: Feature) -> Text:

@@ -36,7 +36,7 @@ def build(file: Path, backend: str, settings: dict[str, str], as_json: bool) -> 
 
     FILE is a requirements.txt with exact pins, or a package-lock.json. The sandbox that is named builds it.
     """
-    wanted = read_package_set(file)
+    wanted = read_packages(file)
     with open_backend(backend, settings) as sandbox:
         lease = provide(wanted, sandbox)
     row = {"image": str(lease.path), "packages": [f"{one.name} {one.version}" for one in lease.lock.packages]}
@@ -54,12 +54,7 @@ def build(file: Path, backend: str, settings: dict[str, str], as_json: bool) -> 
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line for each.")
 def list_images(as_json: bool) -> int:
     """List the images, the one used last first."""
-    images = Store().images()
-    if as_json:
-        for image in images:
-            print_json(_row(image))
-    else:
-        _show(images)
+    _print(Store().images(), as_json=as_json)
     return EXIT_PASS
 
 
@@ -86,21 +81,8 @@ def prune(unused_days: float, keep_bytes: int, locks: bool, as_json: bool) -> in
     removed = store.prune(unused_s=unused_days * _DAY_S, max_bytes=keep_bytes)
     if locks:
         store.forget_locks()
-    if as_json:
-        for image in removed:
-            print_json(_row(image))
-    else:
-        _show(removed)
+    _print(removed, as_json=as_json)
     return EXIT_PASS
-
-
-def read_package_set(file: Path) -> Wanted:
-    """Return the package set of a file.
-
-    Raises:
-        EnvironmentUnavailable: it names none.
-    """
-    return read_packages(file)
 
 
 def provide(wanted: Wanted, sandbox: Sandbox) -> Lease:
@@ -115,23 +97,22 @@ def provide(wanted: Wanted, sandbox: Sandbox) -> Lease:
     return sandbox.environments.lease(wanted)
 
 
-def _row(image: Image) -> dict[str, object]:
-    return {
-        "key": image.key,
-        "path": str(image.path),
-        "ecosystem": image.lock.ecosystem.value,
-        "pins": list(image.lock.pins),
-        "packages": len(image.lock.packages),
-        "size_bytes": image.size_bytes,
-        "unused_s": round(time.time() - image.used_at, 1),
-    }
-
-
-def _show(images: list[Image]) -> None:
+def _print(images: list[Image], *, as_json: bool) -> None:
     table = Table("image", "pins", "packages", "size", "unused", box=None, pad_edge=False)
     for image in images:
-        unused = f"{(time.time() - image.used_at) / _DAY_S:.1f} days"
-        pins = visible(", ".join(image.lock.pins))
-        size = decimal(image.size_bytes)
-        table.add_row(image.key[:12], Text(pins), str(len(image.lock.packages)), size, unused)
-    console.print(table)
+        unused_s, packages = time.time() - image.used_at, len(image.lock.packages)
+        row = {
+            "key": image.key,
+            "path": str(image.path),
+            "ecosystem": image.lock.ecosystem.value,
+            "pins": list(image.lock.pins),
+            "packages": packages,
+            "size_bytes": image.size_bytes,
+            "unused_s": round(unused_s, 1),
+        }
+        if as_json:
+            print_json(row)
+        pins, unused = Text(visible(", ".join(image.lock.pins))), f"{unused_s / _DAY_S:.1f} days"
+        table.add_row(image.key[:12], pins, str(packages), decimal(image.size_bytes), unused)
+    if not as_json:
+        console.print(table)

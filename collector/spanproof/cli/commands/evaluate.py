@@ -15,12 +15,12 @@ import click
 from spanproof.cli.engine import opened_engine, warn_of_silent_evaluators
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.input.otlp_files import read_traces
-from spanproof.cli.options.backend import configured_backend_options, override_backend
-from spanproof.cli.options.config import config_option, read_config
+from spanproof.cli.options.config import sandbox_config_options
 from spanproof.cli.options.policy import policy_option
 from spanproof.cli.output.console import console, print_json, progress, show_problem, warn
 from spanproof.cli.output.runs_table import lines_of, print_runs
 from spanproof.cli.output.words import format_count
+from spanproof.config.model import Config
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.score_rows import run_row
 
@@ -29,17 +29,14 @@ from spanproof.evaluators.score_rows import run_row
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @policy_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
-@configured_backend_options
+@sandbox_config_options
 @click.option("--no-replay", is_flag=True, help="Evaluate the record alone; run nothing.")
-@config_option
 def command(
     files: tuple[Path, ...],
     policy_file: Path | None,
     as_json: bool,
-    backend: str | None,
-    settings: dict[str, str],
+    config: Config,
     no_replay: bool,
-    file: Path | None,
 ) -> int:
     """Evaluate OTLP files offline.
 
@@ -52,7 +49,6 @@ def command(
     evaluations: list[TraceEvaluation] = []
     unreadable = 0
     given: set[str] = set()
-    config = override_backend(read_config(file, ()), backend, settings)
     with opened_engine(config, policy_file, replay=not no_replay) as engine, progress(as_json=as_json) as bar:
         task = bar.add_task("evaluating", total=len(files))
         for path in files:

@@ -11,16 +11,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.input.files import write_file
-from spanproof.cli.options.store import (
-    DEFAULT_STORE,
-    opened_store,
-    project_option,
-    since_ns,
-    since_option,
-    store_option,
-)
-from spanproof.cli.output.console import console, inform, print_json
+from spanproof.cli.options.store import StoreQuery, opened_store, store_query_options
+from spanproof.cli.output.console import console, print_json, write_junit
 from spanproof.cli.output.hostile import plain
 from spanproof.cli.problems import UsageProblem
 from spanproof.gate import (
@@ -61,9 +53,7 @@ _STYLES = {
     type=click.Path(path_type=Path),
     help="File of assertions, one a line; # comments.",
 )
-@store_option
-@project_option
-@since_option
+@store_query_options
 @click.option(
     "--scores",
     "scores_file",
@@ -80,9 +70,7 @@ _STYLES = {
 def command(
     texts: tuple[str, ...],
     file: Path | None,
-    location: str,
-    project: str | None,
-    since: str | None,
+    query: StoreQuery,
     scores_file: Path | None,
     baseline: Path | None,
     junit: Path | None,
@@ -92,21 +80,20 @@ def command(
 
     Exit code 0 when all hold, 1 when one does not, 2 on misuse.
     """
-    if scores_file and (location != DEFAULT_STORE or project or since):
+    if scores_file and not query.is_default:
         raise UsageProblem(
             "--scores is given with --store, --project or --since", "Those are for scores out of a store."
         )
     assertions = _assertions(texts, file)
     try:
-        with _scores(location, project, since, scores_file) as scores:
-            report = check(assertions, scores, _read_baseline(baseline) if baseline else None)
+        with _open_scores(query, scores_file) as scores:
+            report = check(assertions, scores, _read_file(baseline) if baseline else None)
     except NoBaseline as problem:
         raise UsageProblem(
             str(problem), "Add --baseline FILE, written by `spanproof eval --json` or `suite run --json`."
         ) from problem
     if junit:
-        write_file(junit, report.to_junit())
-        inform(f"wrote {junit}")
+        write_junit(junit, report.to_junit())
     if as_json:
         print_json(report.to_json())
     else:
@@ -122,25 +109,18 @@ def print_report(report: GateReport) -> None:
         console.print(Padding(plain(each.reason), (0, 0, 0, 6)))
         for case in _shown(each):
             # Cases against an assertion that holds all the same are printed dim.
-            style = "dim" if each.verdict is Verdict.PASSED else ""
-            console.print(Padding(case, (0, 0, 0, 6)), style=style)
+            console.print(Padding(case, (0, 0, 0, 6)), style="dim" if each.verdict is Verdict.PASSED else "")
     if not report.passed:
-        layers = ", ".join(report.failed_layers)
-        console.print(Text(f"gate failed: {layers}", style="bold red"))
+        console.print(Text(f"gate failed: {', '.join(report.failed_layers)}", style="bold red"))
 
 
 def _shown(report: AssertionReport) -> Iterator[Text]:
     for case in report.failing[:_SHOWN]:
         value = "" if case.value is None else f" {case.value:.2f}"
         state = f"{case.state.value}{value}" if case.state is not CaseState.VIOLATED else f"fails{value}"
-        yield Text.assemble(
-            (f"{state}  ", "bold"),
-            plain(case.agent, 24),
-            f"  {case.trace_id[:12]}  ",
-            plain(case.explanation),
-        )
-    more = len(report.failing) - _SHOWN
-    if more > 0:
+        agent, trace = plain(case.agent, 24), f"  {case.trace_id[:12]}  "
+        yield Text.assemble((f"{state}  ", "bold"), agent, trace, plain(case.explanation))
+    if (more := len(report.failing) - _SHOWN) > 0:
         yield Text(f"and {more} more (--json shows all)", style="dim")
 
 
@@ -150,9 +130,7 @@ def _assertions(texts: tuple[str, ...], file: Path | None) -> list[Assertion]:
         try:
             found += parse_lines(file.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as problem:
-            raise UsageProblem(
-                f"{file}: {problem}", "Give a text file with an assertion a line."
-            ) from problem
+            raise UsageProblem(f"{file}: {problem}", "Give a file with an assertion a line.") from problem
     if not found:
         raise UsageProblem(
             "no assertion is given: a gate that checks nothing would pass",
@@ -162,25 +140,20 @@ def _assertions(texts: tuple[str, ...], file: Path | None) -> list[Assertion]:
 
 
 @contextmanager
-def _scores(
-    location: str, project: str | None, since: str | None, file: Path | None
-) -> Iterator[Iterator[Score]]:
-    if file is None:
-        with opened_store(location) as store:
-            cohort = {"project": project} if project else {}
-            scores = store.scores(cohort=cohort, start_ns=since_ns(since))
-            yield with_feedback(scores, store.feedback())
+def _open_scores(query: StoreQuery, file: Path | None) -> Iterator[Iterator[Score]]:
+    if file is not None:
+        yield _read_file(file)
         return
+    with opened_store(query.location) as store:
+        cohort = {"project": query.project} if query.project else {}
+        scores = store.scores(cohort=cohort, start_ns=query.since_ns)
+        yield with_feedback(scores, store.feedback())
+
+
+def _read_file(file: Path) -> Iterator[Score]:
+    """Yield the scores of a file, of stdin for `-`."""
     try:
         with click.open_file(str(file), "rb") as lines:
-            yield read_scores(lines, str(file))
-    except OSError as problem:
-        raise UsageProblem(f"{file}: {problem.strerror or problem}", "Give a file of scores.") from problem
-
-
-def _read_baseline(file: Path) -> Iterator[Score]:
-    try:
-        with file.open("rb") as lines:
             yield from read_scores(lines, str(file))
     except OSError as problem:
         raise UsageProblem(f"{file}: {problem.strerror or problem}", "Give a file of scores.") from problem

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.store import find_run, find_trace, opened_store, store_option
-from spanproof.cli.output.console import console, print_json, warn
+from spanproof.cli.output.console import console, pick, print_json, warn
 from spanproof.cli.output.hostile import plain
 from spanproof.cli.output.words import format_count
 from spanproof.evaluators.model import RunEvaluation
@@ -26,14 +26,7 @@ from spanproof.suites import Case, promote
 @click.option("--replace", is_flag=True, help="Write a case that exists already anew; its notes stay.")
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="The case as JSON on stdout.")
-def command(
-    trace: str,
-    suite: Path,
-    run: str | None,
-    replace: bool,
-    location: str,
-    as_json: bool,
-) -> int:
+def command(trace: str, suite: Path, run: str | None, replace: bool, location: str, as_json: bool) -> int:
     """Add a run of a stored trace to a suite, as a hermetic case.
 
     TRACE is its id or the start of it.
@@ -68,10 +61,8 @@ def _case_row(case: Case, folder: Path) -> dict[str, object]:
     return {
         "id": case.id,
         "folder": str(folder),
-        "agent": case.agent,
-        "task": case.task,
-        "trace_id": case.origin.trace_id,
-        "run_span_id": case.origin.run_span_id,
+        **pick(case, "agent task"),
+        **pick(case.origin, "trace_id run_span_id"),
         "snippets": len(case.snippets),
         "expectation": {each.layer.value: each.verdict for each in case.expectations if each.is_of_layer},
     }
@@ -84,15 +75,11 @@ def print_case(case: Case, folder: Path) -> None:
     console.print(Text.assemble("  files  ", str(folder)), soft_wrap=True)
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_row("  task", plain(case.task or "not on the trace"))
-    grid.add_row(
-        "  holds",
-        f"{format_count(len(case.snippets), 'snippet')}, {format_count(calls, 'tool call')} on tape",
-    )
+    snippets = format_count(len(case.snippets), "snippet")
+    grid.add_row("  holds", f"{snippets}, {format_count(calls, 'tool call')} on tape")
     for each in case.expectations:
         if each.is_of_layer:
             style = {"fail": "bold red", "pass": "green"}.get(each.verdict, "dim")
-            grid.add_row(
-                Text(f"  {each.verdict}", style=style),
-                Text.assemble(f"{each.layer.value}: ", plain(each.explanation)),
-            )
+            reason = Text.assemble(f"{each.layer.value}: ", plain(each.explanation))
+            grid.add_row(Text(f"  {each.verdict}", style=style), reason)
     console.print(grid)

@@ -1,32 +1,43 @@
 """`spanproof replay`: replay runs from OTLP files or, with `--jsonl`, from JSON Lines without a trace.
 
-A line has a run's steps in order, its tools with their parameters, and the tape of recorded calls; the
-answer has the outcome of each step. The steps share one sandboxed session. Nothing runs outside it.
+Of files, each run is shown step by step beside its record. A line has a run's steps in order, its tools with
+their parameters, and the tape of recorded calls; the answer has the outcome of each step. The steps of a run
+share one sandboxed session. Nothing runs outside it, and nothing is judged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import click
+from rich.table import Table
+from rich.text import Text
 
-from spanproof.cli.commands.replay_files import replay_files
+from spanproof.cli.engine import opened_engine
+from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.input.jsonl import BadRow, Row, answer_lines
-from spanproof.cli.options.backend import (
-    configured_backend_options,
-    open_backend,
-    override_backend,
-    workers_option,
-)
-from spanproof.cli.options.config import config_option, read_config
-from spanproof.cli.output.console import pick
+from spanproof.cli.input.otlp_files import read_traces
+from spanproof.cli.options.backend import open_backend, workers_option
+from spanproof.cli.options.config import sandbox_config_options
+from spanproof.cli.output.console import console, pick, print_json, show_problem
+from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.run_page import describe_divergence
 from spanproof.cli.problems import UsageProblem
-from spanproof.evaluators.model import Divergence
+from spanproof.config.model import Config
+from spanproof.evaluators.layers.common import first_to_leave, number_in
+from spanproof.evaluators.model import NoReplay, RunEvaluation
 from spanproof.evaluators.replay import ReplayedSource, replay_sources
+from spanproof.evaluators.replay.record import class_beside, record_of
 from spanproof.sandbox import Sandbox
-from spanproof.trace import Payload, RecordedCall, SpanError
+from spanproof.trace import Layer, Payload, RecordedCall, Snippet, SpanError, Trace
+
+_AGREES = {
+    True: Text("yes", style="green"),
+    False: Text("NO", style="bold red"),
+    None: Text("–", style="dim"),
+}
 
 
 @click.command("replay")
@@ -38,26 +49,17 @@ from spanproof.trace import Payload, RecordedCall, SpanError
     is_flag=True,
     help="Runs as JSON Lines on stdin, answers on stdout; with FILES, one line per run.",
 )
-@configured_backend_options
+@sandbox_config_options
 @workers_option
-@config_option
-def command(
-    files: tuple[Path, ...],
-    jsonl: bool,
-    backend: str | None,
-    settings: dict[str, str],
-    workers: int,
-    file: Path | None,
-) -> int:
+def command(files: tuple[Path, ...], jsonl: bool, config: Config, workers: int) -> int:
     """Replay the runs of OTLP files, or of JSON Lines.
 
     The steps of a run share one session; recorded results answer its tool calls. FILES are OTLP trace data;
     each run is shown step by step, replay beside record, with the first step that left the record. Fixtures
     and sandbox are those of the configuration. Exit code 2 where a file could not be read in full.
     """
-    config = override_backend(read_config(file, ()), backend, settings)
     if files:
-        return replay_files(files, config, workers, as_json=jsonl)
+        return _replay_files(files, config, workers, as_json=jsonl)
     if not jsonl:
         raise UsageProblem(
             "replay needs OTLP files, or runs as JSON Lines",
@@ -70,42 +72,119 @@ def command(
         return answer_lines(lambda row: _answer(row, sandbox), workers)
 
 
+def _replay_files(files: Sequence[Path], config: Config, workers: int, *, as_json: bool) -> int:
+    """Replay every run of these files, shown in their order, and return the exit code."""
+    found: list[tuple[Path, Trace]] = []
+    unreadable = False
+    for path in files:
+        traces, problems = read_traces(path)
+        for problem in problems:
+            show_problem(problem)
+        unreadable = unreadable or bool(problems)
+        found += [(path, trace) for trace in traces]
+    # The one layer that needs a replay and nothing else.
+    evaluation = config.evaluation.model_copy(update={"layers": [Layer.EXECUTION], "replay": True})
+    config = config.model_copy(update={"evaluation": evaluation, "evaluators": []})
+    with opened_engine(config, workers=workers) as engine, ThreadPoolExecutor(workers) as pool:
+        evaluations = pool.map(lambda each: engine.evaluate(each[1]), found)
+        for (path, _), evaluated in zip(found, evaluations, strict=True):
+            for run in evaluated.runs:
+                if as_json:
+                    print_json(_run_row(run, path))
+                else:
+                    _show_run(run)
+    return EXIT_MISUSE if unreadable else EXIT_PASS
+
+
+def _show_run(run: RunEvaluation) -> None:
+    title = Text.assemble(plain(run.run.name, 40, "bold"), (f"  trace {run.run.trace_id[:8]}", "dim"))
+    console.print(title)
+    if isinstance(run.replay, NoReplay):
+        console.print(plain(f"  not replayed: {run.replay.reason}", 400))
+        return
+    snippets = [snippet for snippet in run.run.snippets if snippet.executed]
+    if not snippets:
+        console.print("  no code that ran is on the trace")
+        return
+    table = Table(
+        "  step", "recorded", "replayed", "agrees", "", box=None, pad_edge=False, header_style="dim"
+    )
+    for snippet in snippets:
+        table.add_row(*_cells(run, snippet))
+    console.print(table)
+    left = describe_divergence(run)
+    console.print(plain(f"  left the record first at {left}" if left else "  kept to the record", 400))
+
+
+def _cells(run: RunEvaluation, snippet: Snippet) -> list[Text]:
+    assert not isinstance(run.replay, NoReplay)
+    step = run.replay.step(snippet.id)
+    if step is None:
+        reason = run.replay.unreplayed.get(snippet.id, "it was not reached")
+        replayed, agrees, why = Text("–", style="dim"), None, f"not replayed: {reason}"
+    else:
+        replayed = Text(class_beside(record_of(snippet), step.execution))
+        agrees, why = step.agrees, step.difference or ""
+    number = Text(f"  {number_in(run.run, snippet)}")
+    recorded = Text(record_of(snippet).failure_class or "not on the trace")
+    return [number, recorded, replayed, _AGREES[agrees], plain(why, 300)]
+
+
+def _run_row(run: RunEvaluation, path: Path) -> dict[str, object]:
+    first = first_to_leave(run.run, run.replay)
+    replay = None if isinstance(run.replay, NoReplay) else run.replay
+    return {
+        **pick(run.run, "trace_id span_id name"),
+        "file": str(path),
+        "not_replayed": run.replay.reason if isinstance(run.replay, NoReplay) else None,
+        "first_divergence": None if first is None else first[0],
+        "steps": [
+            {
+                "step": number_in(run.run, step.snippet),
+                "span_id": step.snippet.span_id,
+                "recorded": record_of(step.snippet).failure_class,
+                "replayed": class_beside(record_of(step.snippet), step.execution).value,
+                **pick(step, "agrees difference"),
+                "divergences": [pick(call, "tool reason") for call in step.divergences],
+            }
+            for step in (replay.steps if replay else ())
+        ],
+        "unreplayed": [
+            {"step": number_in(run.run, snippet), "span_id": snippet.span_id, "reason": reason}
+            for snippet in run.run.snippets
+            if replay and (reason := replay.unreplayed.get(snippet.id)) is not None
+        ],
+    }
+
+
 def _answer(row: Row, sandbox: Sandbox) -> Row:
-    replayed = replay_sources(_steps(row), _tape(row), _tools(row), sandbox)
+    replayed = replay_sources(_parse_steps(row), _parse_tape(row), _parse_tools(row), sandbox)
     return {"id": row.get("id"), "steps": [_step_row(step) for step in replayed]}
 
 
 def _step_row(step: ReplayedSource) -> Row:
     execution = step.execution
-    raised = execution.raised
-    row: Row = {
-        "failure_class": execution.failure_class.value,
-        "stdout": execution.stdout,
-        "result": step.result,
-        "exception": pick(raised, "type message") if raised is not None else None,
-        "divergences": [_divergence_row(divergence) for divergence in step.divergences],
-    }
     rarely = {
         "stdout_cut": execution.stdout_cut,
-        "result_characters": step.result_characters,
-        "ended_interpreter": step.ended_interpreter,
-        "lost_steps": step.lost_steps,
+        **pick(step, "result_characters ended_interpreter lost_steps"),
     }
-    return row | {key: value for key, value in rarely.items() if value}
+    return {
+        **pick(execution, "failure_class stdout"),
+        "result": step.result,
+        "exception": pick(execution.raised, "type message") if execution.raised is not None else None,
+        "divergences": [pick(divergence, "tool args kwargs reason") for divergence in step.divergences],
+        **{key: value for key, value in rarely.items() if value},
+    }
 
 
-def _divergence_row(divergence: Divergence) -> Row:
-    return pick(divergence, "tool args kwargs reason")
-
-
-def _steps(row: Row) -> list[str]:
+def _parse_steps(row: Row) -> list[str]:
     steps = row.get("steps")
     if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
         raise BadRow("field 'steps' must be an array of strings")
     return steps
 
 
-def _tools(row: Row) -> Mapping[str, tuple[str, ...]]:
+def _parse_tools(row: Row) -> Mapping[str, tuple[str, ...]]:
     tools = {} if row.get("tools") is None else row["tools"]
     if not isinstance(tools, dict):
         raise BadRow("field 'tools' must be an object of tool name to array of parameter names")
@@ -115,40 +194,28 @@ def _tools(row: Row) -> Mapping[str, tuple[str, ...]]:
     return {name: tuple(parameters) for name, parameters in tools.items()}
 
 
-def _tape(row: Row) -> list[RecordedCall]:
+def _parse_tape(row: Row) -> list[RecordedCall]:
     tape = [] if row.get("tape") is None else row["tape"]
     if not isinstance(tape, list):
         raise BadRow("field 'tape' must be an array of objects")
-    return [_call(entry, f"tape[{at}]") for at, entry in enumerate(tape)]
+    return [_parse_call(entry, f"tape[{at}]") for at, entry in enumerate(tape)]
 
 
-def _call(entry: object, place: str) -> RecordedCall:
+def _parse_call(entry: object, place: str) -> RecordedCall:
     if not isinstance(entry, dict) or not isinstance(entry.get("tool"), str):
         raise BadRow(f"field '{place}' must be an object with a string 'tool'")
     args = [] if entry.get("args") is None else entry["args"]
     kwargs = {} if entry.get("kwargs") is None else entry["kwargs"]
     if not isinstance(args, list) or not isinstance(kwargs, dict):
         raise BadRow(f"field '{place}': 'args' must be an array and 'kwargs' an object")
-    if "result" not in entry and entry.get("error") is None:
+    raised, result = entry.get("error"), None
+    if "result" in entry:
+        result = Payload(text=str(entry["result"]), value=entry["result"], typed=True)
+    elif raised is None:
         raise BadRow(f"field '{place}' must have a 'result' (null where the tool gave nothing) or an 'error'")
-    return RecordedCall(
-        tool=entry["tool"],
-        args=tuple(args),
-        kwargs=kwargs,
-        result=_result(entry),
-        error=_error(entry.get("error"), place),
-    )
-
-
-def _result(entry: dict[str, Any]) -> Payload | None:
-    if "result" not in entry:
-        return None
-    return Payload(text=str(entry["result"]), value=entry["result"], typed=True)
-
-
-def _error(error: object, place: str) -> SpanError | None:
-    if error is None:
-        return None
-    if not isinstance(error, dict) or not isinstance(error.get("type"), str):
-        raise BadRow(f"field '{place}.error' must be an object with a string 'type'")
-    return SpanError(type=error["type"], message=str(error.get("message", "")))
+    error = None
+    if raised is not None:
+        if not isinstance(raised, dict) or not isinstance(raised.get("type"), str):
+            raise BadRow(f"field '{place}.error' must be an object with a string 'type'")
+        error = SpanError(type=raised["type"], message=str(raised.get("message", "")))
+    return RecordedCall(entry["tool"], args=tuple(args), kwargs=kwargs, result=result, error=error)

@@ -1,31 +1,37 @@
 """`spanproof report`: reports on many stored runs.
 
-Comes in: a store. Goes out: a table, or JSON.
+Comes in: a store. Goes out: where a judge and execution differ, or code whose failure class changed with its
+executor; a table, or JSON.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import click
 from rich.table import Table
 from rich.text import Text
 
-from spanproof.cli.commands.drift import drift
-from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.options.store import limit_option, opened_store, since_ns, since_option, store_option
-from spanproof.cli.output.console import console, inform, print_json, warn
+from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.options.store import StoreQuery, limit_option, opened_store, store_query_options
+from spanproof.cli.output.console import console, inform, pick, print_json, progress, warn
 from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.verdicts import print_confusion
 from spanproof.cli.output.words import describe_outcome, format_count
+from spanproof.evaluators.drift import Drift, drifts
 from spanproof.evaluators.judge import BESIDE
 from spanproof.evaluators.judge.agreement import Agreement, Confusion, agreement
+from spanproof.evaluators.layers.common import place_of
+from spanproof.evaluators.redact import mask_formats
+from spanproof.sandbox import FailureClass
 from spanproof.store import Store
-from spanproof.trace import Label, Layer, Score, Scored
+from spanproof.trace import Label, Layer, Run, Score, Scored
 
-_NOTHING = Agreement(math.nan, math.nan, math.nan, Confusion(0, 0, 0, 0))
-"""Where there is nothing to compare."""
+_BATCH = 32
+"""Traces read at once: whole documents, and the bar moves with each batch."""
 
 
 @click.group()
@@ -33,12 +39,77 @@ def command() -> None:
     """Report on many stored runs."""
 
 
-command.add_command(drift)
+@command.command()
+@store_query_options
+@limit_option(100, "Pieces of code compared, the newest ones.")
+@click.option("--check", is_flag=True, help="Exit 1 where there is any.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def drift(query: StoreQuery, limit: int, check: bool, as_json: bool) -> int:
+    """Show code whose outcome changed with its executor.
+
+    For the same code, after the same earlier code and with the same results of its tools, the recorded
+    failure class changed with the executor: its type, its version, or its image by digest.
+    """
+    with opened_store(query.location) as store, progress(as_json=as_json) as bar:
+        task = bar.add_task("looking for changed code", total=None)
+        ids = store.traces_of_changed_code(project=query.project, since_ns=query.since_ns, limit=limit)
+        bar.update(task, description="reading traces", total=len(ids))
+        found = drifts(_read_runs(store, ids, lambda: bar.advance(task)))
+    if as_json:
+        print_json({"drifts": [_drift_row(each) for each in found]})
+    for each in [] if as_json else found:
+        _show_drift(each)
+    if not found and not as_json:
+        inform("no code ended otherwise where another executor ran it")
+    return EXIT_GATE_FAILED if check and found else EXIT_PASS
+
+
+def _read_runs(store: Store, ids: Sequence[str], advance: Callable[[], None]) -> Iterator[Run]:
+    for first in range(0, len(ids), _BATCH):
+        for evaluation in store.evaluations(ids[first : first + _BATCH]):
+            yield from (run.run for run in evaluation.runs)
+            advance()
+
+
+def _drift_row(found: Drift) -> dict[str, object]:
+    endings = [
+        {
+            "failure_class": ending.failure_class.value,
+            "executor": ending.executor.type,
+            "executor_version": ending.executor.version,
+            **pick(ending.executor, "image_name image_digest"),
+            "time": _format_time(ending.time_ns),
+            **pick(ending, "trace_id span_id"),
+        }
+        for ending in found.endings
+    ]
+    return {**pick(found, "code_sha256 language"), "source": mask_formats(found.source), "endings": endings}
+
+
+def _show_drift(found: Drift) -> None:
+    console.print(
+        Text.assemble(
+            (f"{found.language} ", "bold"), plain(found.source, 100), (f"  {found.code_sha256[:12]}", "dim")
+        )
+    )
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for ending in found.endings:
+        well = ending.failure_class is FailureClass.OK
+        table.add_row(
+            Text(f"  {ending.failure_class}", style="green" if well else "red"),
+            plain(place_of(ending.executor)),
+            Text(_format_time(ending.time_ns)[:19], style="dim"),
+            Text(f"trace {ending.trace_id[:8]}", style="dim"),
+        )
+    console.print(table)
+
+
+def _format_time(time_ns: int) -> str:
+    return datetime.fromtimestamp(time_ns / 1e9, UTC).isoformat()
 
 
 @command.command(name="judge-vs-execution")
-@store_option
-@since_option
+@store_query_options
 @click.option(
     "--threshold",
     default=0.5,
@@ -48,21 +119,21 @@ command.add_command(drift)
 )
 @limit_option(20, "Differences shown at most.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def judge_vs_execution(location: str, since: str | None, threshold: float, limit: int, as_json: bool) -> int:
+def judge_vs_execution(query: StoreQuery, threshold: float, limit: int, as_json: bool) -> int:
     """Show where a judge and execution differ.
 
     Compares the advice a judge gave beside execution (`judge.beside_share`) with the verdict on correctness.
     """
-    with opened_store(location) as store:
-        pairs, unanswered = _pairs(store, since_ns(since))
+    with opened_store(query.location) as store:
+        pairs, unanswered = _read_pairs(store, query)
     verdicts = [(pair.ran, pair.judged >= threshold) for pair in pairs]
-    agreed = agreement(*zip(*verdicts, strict=True)) if verdicts else _NOTHING
+    agreed = agreement(*zip(*verdicts, strict=True)) if verdicts else None
     differing = [pair for pair in pairs if pair.ran != (pair.judged >= threshold)][:limit]
     if as_json:
-        print_json({**_json(agreed, differing), "not_answered": len(unanswered)})
+        print_json({**_agreement_row(agreed, differing), "not_answered": len(unanswered)})
         return EXIT_PASS
-    if pairs:
-        _show(agreed, differing)
+    if agreed:
+        _show_agreement(agreed, differing)
     else:
         inform(
             "no run has both a judge's score and a verdict of execution;"
@@ -86,77 +157,56 @@ class _Pair:
     judge_says: str
 
 
-def _pairs(store: Store, start_ns: int | None) -> tuple[list[_Pair], list[str]]:
+def _read_pairs(store: Store, query: StoreQuery) -> tuple[list[_Pair], list[str]]:
     """Return the runs that have both, and why the judge gave no answer on others."""
-    verdicts = _by_run(store, Layer.CORRECTNESS.value, start_ns)
-    advice = _by_run(store, BESIDE, start_ns)
-    unanswered = [
-        describe_outcome(said.outcome) for said in advice.values() if not isinstance(said.outcome, Scored)
-    ]
-    pairs = [_pair(verdicts[run], said) for run, said in advice.items() if _settled(verdicts.get(run), said)]
+    verdicts = _read_scores(store, Layer.CORRECTNESS.value, query)
+    pairs, unanswered = [], []
+    for run, advice in _read_scores(store, BESIDE, query).items():
+        ran = verdicts[run].outcome if run in verdicts else None
+        judged, judge_says = advice.outcome, describe_outcome(advice.outcome)
+        if not isinstance(judged, Scored):
+            unanswered.append(judge_says)
+        elif isinstance(ran, Scored) and ran.label is not None:
+            pairs.append(_Pair(*run, ran.label is Label.PASS, judged.value, ran.explanation, judge_says))
     return pairs, unanswered
 
 
-def _by_run(store: Store, name: str, start_ns: int | None) -> Mapping[tuple[str, str], Score]:
-    scores = store.scores(layer=Layer.CORRECTNESS, name=name, start_ns=start_ns)
+def _read_scores(store: Store, name: str, query: StoreQuery) -> Mapping[tuple[str, str], Score]:
+    """Return the scores of correctness of this name by trace and run."""
+    cohort = {"project": query.project} if query.project else {}
+    scores = store.scores(layer=Layer.CORRECTNESS, name=name, cohort=cohort, start_ns=query.since_ns)
     return {(score.trace_id, score.run_span_id): score for score in scores}
 
 
-def _settled(verdict: Score | None, advice: Score) -> bool:
-    outcome = verdict.outcome if verdict is not None else None
-    return isinstance(outcome, Scored) and outcome.label is not None and isinstance(advice.outcome, Scored)
-
-
-def _pair(verdict: Score, advice: Score) -> _Pair:
-    assert isinstance(verdict.outcome, Scored)
-    assert isinstance(advice.outcome, Scored)
-    return _Pair(
-        verdict.trace_id,
-        verdict.run_span_id,
-        verdict.outcome.label is Label.PASS,
-        advice.outcome.value,
-        describe_outcome(verdict.outcome),
-        describe_outcome(advice.outcome),
-    )
-
-
-def _json(agreed: Agreement, differing: list[_Pair]) -> dict[str, object]:
-    confusion = agreed.confusion
+def _agreement_row(agreed: Agreement | None, differing: list[_Pair]) -> dict[str, object]:
+    confusion = agreed.confusion if agreed else Confusion(0, 0, 0, 0)
     return {
         "runs": confusion.total,
         "both_pass": confusion.both_pass,
         "only_execution_passes": confusion.only_people_pass,
         "only_judge_passes": confusion.only_judge_passes,
         "both_fail": confusion.both_fail,
-        "kappa": None if math.isnan(agreed.kappa) else agreed.kappa,
+        "kappa": None if agreed is None or math.isnan(agreed.kappa) else agreed.kappa,
         "differences": [
             {
-                "trace_id": pair.trace_id,
-                "run_span_id": pair.run_span_id,
+                **pick(pair, "trace_id run_span_id"),
                 "execution": "pass" if pair.ran else "fail",
                 "judge": pair.judged,
-                "execution_says": pair.execution_says,
-                "judge_says": pair.judge_says,
+                **pick(pair, "execution_says judge_says"),
             }
             for pair in differing
         ],
     }
 
 
-def _show(agreed: Agreement, differing: list[_Pair]) -> None:
-    confusion = agreed.confusion
-    table = Table("", "judge: pass", "judge: fail", box=None, pad_edge=False)
-    table.add_row("execution: pass", str(confusion.both_pass), str(confusion.only_people_pass))
-    table.add_row("execution: fail", str(confusion.only_judge_passes), str(confusion.both_fail))
-    console.print(table)
+def _show_agreement(agreed: Agreement, differing: list[_Pair]) -> None:
+    print_confusion("execution", agreed.confusion)
     kappa = "not defined, as one side never changes" if math.isnan(agreed.kappa) else f"{agreed.kappa:.2f}"
-    console.print(f"κ {kappa} over {format_count(confusion.total, 'run')}")
+    console.print(f"κ {kappa} over {format_count(agreed.confusion.total, 'run')}")
     for pair in differing:
+        ran = "pass" if pair.ran else "FAIL"
         console.print(
-            Text.assemble(
-                (pair.trace_id[:12], "bold"),
-                f"  execution {'pass' if pair.ran else 'FAIL'}, judge {pair.judged:.2f}",
-            )
+            Text.assemble((pair.trace_id[:12], "bold"), f"  execution {ran}, judge {pair.judged:.2f}")
         )
         console.print(Text("  ran:   ").append(plain(pair.execution_says)), soft_wrap=True)
         console.print(Text("  judge: ").append(plain(pair.judge_says)), soft_wrap=True)

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import click
 
 from spanproof.cli.engine import opened_engine, warn_of_silent_evaluators
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.options.config import config_option, read_config, set_option
-from spanproof.cli.options.store import opened_store, project_option, since_ns, since_option, store_option
+from spanproof.cli.options.config import config_options
+from spanproof.cli.options.store import StoreQuery, opened_store, store_query_options
 from spanproof.cli.output.console import console, print_json, progress
 from spanproof.cli.output.verdicts import is_own
 from spanproof.cli.output.words import format_count, name_verdict
@@ -32,9 +31,7 @@ _MOST = 1_000_000
 
 
 @click.command()
-@store_option
-@since_option
-@project_option
+@store_query_options
 @click.option(
     "--layer",
     "layers",
@@ -42,23 +39,13 @@ _MOST = 1_000_000
     type=click.Choice([layer.value for layer in Layer]),
     help="Only this layer; may be given several times. All when not given.",
 )
-@config_option
-@set_option
+@config_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
-def command(
-    location: str,
-    since: str | None,
-    project: str | None,
-    layers: tuple[str, ...],
-    file: Path | None,
-    settings: tuple[str, ...],
-    as_json: bool,
-) -> int:
+def command(query: StoreQuery, layers: tuple[str, ...], config: Config, as_json: bool) -> int:
     """Evaluate stored traces again with the current evaluators.
 
     Layers that are not chosen keep their scores; scores of an older version of an evaluator stay as history.
     """
-    config = read_config(file, settings)
     chosen = tuple(Layer(layer) for layer in layers) or config.evaluation.layers
     evaluation = config.evaluation.model_copy(update={"layers": chosen})
     narrowed = config.model_copy(update={"evaluation": evaluation})
@@ -68,10 +55,10 @@ def command(
     # The chosen layers may need no code to run: then no sandbox is started.
     with (
         opened_engine(narrowed, workers=config.sandbox.workers, probe=False) as engine,
-        opened_store(location, writing=True) as store,
+        opened_store(query.location, writing=True) as store,
         progress(as_json=as_json) as bar,
     ):
-        ids = store.trace_ids(limit=_MOST, project=project, since_ns=since_ns(since))
+        ids = store.trace_ids(limit=_MOST, project=query.project, since_ns=query.since_ns)
         task = bar.add_task("scoring again", total=len(ids))
         for before, after in _rescored(store, engine, ids, chosen, config):
             traces += 1

@@ -20,28 +20,20 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.commands.environment import command as environment
-from spanproof.cli.commands.environment import provide, read_package_set
+from spanproof.cli.commands.environment import provide
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.input.files import read_source
 from spanproof.cli.input.jsonl import BadRow, Row, answer_lines, text_field
 from spanproof.cli.options.backend import backend_options, open_backend, workers_option
-from spanproof.cli.options.database import DatabaseSetup, database_options, parse_database
-from spanproof.cli.options.fixtures import fixture_options, parse_fixtures
+from spanproof.cli.options.fixtures import Surroundings, fixture_options, parse_surroundings
 from spanproof.cli.output.console import console, pick, print_json
 from spanproof.cli.output.hostile import visible
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
-from spanproof.sandbox import (
-    Execution,
-    FailureClass,
-    Fixtures,
-    Limits,
-    Program,
-    Sandbox,
-    SandboxError,
-)
+from spanproof.sandbox import Execution, FailureClass, Limits, Program, Sandbox, SandboxError
 from spanproof.sandbox.backends.promises import Finding
 from spanproof.sandbox.backends.promises import check as check_promises
+from spanproof.sandbox.environments import read_packages
 from spanproof.sandbox.scanners.source import canonical_language
 
 _LONGEST_S = 3600.0
@@ -70,7 +62,6 @@ command.add_command(environment, "environment")
     help="Seconds it may take; a line's own timeout_s overrides it.",
 )
 @fixture_options
-@database_options
 @click.option(
     "--packages",
     type=click.Path(path_type=Path),
@@ -86,8 +77,7 @@ def run(
     workers: int,
     language: str | None,
     timeout_s: float,
-    fixtures: Fixtures,
-    database: DatabaseSetup,
+    surroundings: Surroundings,
     packages: Path | None,
     as_json: bool,
 ) -> int:
@@ -100,20 +90,22 @@ def run(
         raise UsageProblem("give either FILE or --jsonl", "spanproof sandbox run program.py")
     if math.isnan(timeout_s):
         raise UsageProblem("--timeout is not a number", "give seconds: --timeout 10")
-    wanted = read_package_set(packages) if packages is not None else None
+    wanted = read_packages(packages) if packages is not None else None
     with open_backend(backend, settings, workers) as sandbox:
         if wanted is not None:
             provide(wanted, sandbox).close()
-            fixtures = replace(fixtures, packages=wanted.packages)
+            fixtures = replace(surroundings.fixtures, packages=wanted.packages)
+            surroundings = replace(surroundings, fixtures=fixtures)
         if jsonl:
             _require(sandbox)
-            return answer_lines(lambda row: _answer(sandbox, row, timeout_s, fixtures, database), workers)
+            return answer_lines(lambda row: _answer(sandbox, row, timeout_s, surroundings), workers)
         assert file is not None
-        program = database.add_to(replace(_program_from(file, language, timeout_s), fixtures=fixtures))
-        execution = sandbox.run(program)
+        language, source = read_source(file, language)
+        limits = Limits(wall_s=timeout_s, cpu_s=timeout_s)
+        program = Program(canonical_language(language), source, limits=limits)
+        execution = sandbox.run(surroundings.add_to(program))
     if as_json:
-        rows = {"result": execution.result} if program.language == "sql" else {}
-        print_json(_row(str(file), execution) | rows)
+        print_json(_row(str(file), program, execution))
     else:
         _show(execution)
     return EXIT_PASS if execution.failure_class is FailureClass.OK else EXIT_GATE_FAILED
@@ -149,37 +141,20 @@ def _require(sandbox: Sandbox) -> None:
     sandbox.run(Program("python", "pass"))
 
 
-def _program_from(file: Path, language: str | None, timeout_s: float) -> Program:
-    language, source = read_source(file, language)
-    limits = Limits(wall_s=timeout_s, cpu_s=timeout_s)
-    return Program(canonical_language(language), source, limits=limits)
-
-
-def _answer(
-    sandbox: Sandbox, row: Row, default_timeout_s: float, fixtures: Fixtures, database: DatabaseSetup
-) -> Row:
-    program = replace(_program_in(row, default_timeout_s), fixtures=parse_fixtures(row, fixtures))
-    if row.get("database") is None:
-        program = database.add_to(program)
-    else:
-        program = DatabaseSetup(parse_database(row["database"]), None).add_to(program)
+def _answer(sandbox: Sandbox, row: Row, default_timeout_s: float, surroundings: Surroundings) -> Row:
+    program = _parse_program(row, default_timeout_s)
+    program = parse_surroundings(row, surroundings).add_to(program)
     try:
         execution = sandbox.run(program)
     except SandboxError as problem:
         raise BadRow(str(problem)) from problem
-    answer = _row(row.get("id"), execution)
-    return {**answer, "result": execution.result} if program.language == "sql" else answer
+    return _row(row.get("id"), program, execution)
 
 
-def _program_in(row: Row, default_timeout_s: float) -> Program:
-    timeout_s = row.get("timeout_s")
-    if timeout_s is None:
-        timeout_s = default_timeout_s
-    if (
-        isinstance(timeout_s, bool)
-        or not isinstance(timeout_s, int | float)
-        or not 0 < timeout_s <= _LONGEST_S
-    ):
+def _parse_program(row: Row, default_timeout_s: float) -> Program:
+    timeout_s = default_timeout_s if row.get("timeout_s") is None else row["timeout_s"]
+    is_number = isinstance(timeout_s, int | float) and not isinstance(timeout_s, bool)
+    if not is_number or not 0 < timeout_s <= _LONGEST_S:
         raise BadRow(
             f"field 'timeout_s' must be a number of seconds up to {_LONGEST_S:.0f}, got {timeout_s!r}"
         )
@@ -188,7 +163,7 @@ def _program_in(row: Row, default_timeout_s: float) -> Program:
         source=text_field(row, "source"),
         tests=_optional_text(row, "tests"),
         entry_point=_optional_text(row, "entry_point"),
-        files=_files(row.get("files")),
+        files=_parse_files(row.get("files")),
         stdin=(_optional_text(row, "stdin") or "").encode("utf-8", "surrogatepass"),
         limits=Limits(wall_s=float(timeout_s), cpu_s=float(timeout_s)),
     )
@@ -198,15 +173,15 @@ def _optional_text(row: Row, name: str) -> str | None:
     return None if row.get(name) is None else text_field(row, name)
 
 
-def _files(value: object) -> dict[str, bytes]:
+def _parse_files(value: object) -> dict[str, bytes]:
     if value is None:
         return {}
     if not isinstance(value, dict):
         raise BadRow(f"field 'files' must be an object of contents by path, got {type(value).__name__}")
-    return {str(name): _content(str(name), content) for name, content in value.items()}
+    return {str(name): _parse_content(str(name), content) for name, content in value.items()}
 
 
-def _content(name: str, content: object) -> bytes:
+def _parse_content(name: str, content: object) -> bytes:
     if isinstance(content, str):
         return content.encode("utf-8", "surrogatepass")
     if isinstance(content, Mapping) and isinstance(content.get("base64"), str):
@@ -217,7 +192,7 @@ def _content(name: str, content: object) -> bytes:
     raise BadRow(f'file {name!r}: must be text or {{"base64": …}}')
 
 
-def _row(row_id: object, execution: Execution) -> dict[str, Any]:
+def _row(row_id: object, program: Program, execution: Execution) -> dict[str, Any]:
     return {
         "id": row_id,
         **pick(execution, "failure_class exit_code signal stdout stderr"),
@@ -226,6 +201,7 @@ def _row(row_id: object, execution: Execution) -> dict[str, Any]:
         "peak_memory_bytes": execution.peak_memory_bytes,
         "attempts": [pick(attempt, "kind target allowed") for attempt in execution.attempts],
         **pick(execution, "tests_passed tests_total"),
+        **({"result": execution.result} if program.language == "sql" else {}),
     }
 
 
@@ -233,7 +209,7 @@ def _show(execution: Execution) -> None:
     style = "green" if execution.failure_class is FailureClass.OK else "red"
     facts = Table.grid(padding=(0, 2))
     facts.add_row("outcome", Text(execution.failure_class.value, style=f"bold {style}"))
-    facts.add_row("exit", _exit_text(execution))
+    facts.add_row("exit", _format_exit(execution))
     if execution.tests_total is not None:
         facts.add_row("tests", f"{execution.tests_passed} of {execution.tests_total} passed")
     facts.add_row("time", f"{execution.wall_s * 1000:.1f} ms wall, {execution.cpu_s * 1000:.1f} ms CPU")
@@ -251,7 +227,7 @@ def _show(execution: Execution) -> None:
     console.print(facts)
 
 
-def _exit_text(execution: Execution) -> str:
+def _format_exit(execution: Execution) -> str:
     if execution.signal is not None:
         return f"signal {execution.signal}"
     return "still running" if execution.exit_code is None else f"code {execution.exit_code}"

@@ -6,7 +6,6 @@ is denied.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -16,7 +15,7 @@ from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.input.files import read_source
 from spanproof.cli.input.jsonl import Row, answer_lines, refuse_files, text_field
 from spanproof.cli.options.policy import load_pipeline, policy_option
-from spanproof.cli.output.console import console, pick, print_json
+from spanproof.cli.output.console import SCAN_STYLES, console, pick, print_json
 from spanproof.cli.output.hostile import visible
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
@@ -24,8 +23,6 @@ from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.sandbox.scanners.rules import find_anchor
 from spanproof.sandbox.scanners.sarif import sarif_log
 from spanproof.sandbox.scanners.score import security_score
-
-_COLOURS = {Verdict.ALLOW: "green", Verdict.REVIEW: "yellow", Verdict.DENY: "bold red"}
 
 
 @click.command("scan")
@@ -57,14 +54,15 @@ def command(
         return answer_lines(lambda row: _answer(pipeline, row))
     if not files:
         raise UsageProblem("no file to scan", "name files, `-` for stdin, or --jsonl")
-    scans = [(name, *_scan_file(pipeline, name, language)) for name in files]
+    sources = [(str(name), *read_source(name, language)) for name in files]
+    scans = [(name, found, pipeline.scan(found, source)) for name, found, source in sources]
     if as_sarif:
-        print_json(sarif_log([(str(name), scan) for name, _, scan in scans], docs_url))
-    elif as_json:
-        for name, found, scan in scans:
-            print_json({"file": str(name), "language": found, **_as_row(scan)})
-    else:
-        _show([(str(name), scan) for name, _, scan in scans])
+        print_json(sarif_log([(name, scan) for name, _, scan in scans], docs_url))
+    for name, found, scan in [] if as_sarif else scans:
+        if as_json:
+            print_json({"file": name, "language": found, **_as_row(scan)})
+        else:
+            _show(name, scan)
     return EXIT_GATE_FAILED if any(scan.verdict is Verdict.DENY for _, _, scan in scans) else EXIT_PASS
 
 
@@ -92,30 +90,13 @@ def _finding_row(finding: Finding) -> Row:
     }
 
 
-def _scan_file(pipeline: Pipeline, path: Path, language: str | None) -> tuple[str, Scan]:
-    language, source = read_source(path, language)
-    return language, pipeline.scan(language, source)
-
-
-def _show(scans: Sequence[tuple[str, Scan]]) -> None:
-    for name, scan in scans:
-        console.print(
-            Text.assemble(
-                (f"{scan.verdict.value:7}", _COLOURS[scan.verdict]), name, (f"  {scan.elapsed_us} µs", "dim")
-            ),
-            soft_wrap=True,
-        )
-        for finding in scan.findings:
-            place = f"{finding.line}:{finding.column}"
-            console.print(
-                Text.assemble(
-                    f"  {place:<8}",
-                    (f"{finding.verdict.value:7}", _COLOURS[finding.verdict]),
-                    (finding.rule, "bold"),
-                    "  ",
-                    visible(finding.message),
-                ),
-                soft_wrap=True,
-            )
-            if finding.remedy:
-                console.print(Text(f"  {'':15}{visible(finding.remedy)}", style="dim"), soft_wrap=True)
+def _show(name: str, scan: Scan) -> None:
+    verdict = (f"{scan.verdict.value:7}", SCAN_STYLES[scan.verdict])
+    console.print(Text.assemble(verdict, name, (f"  {scan.elapsed_us} µs", "dim")), soft_wrap=True)
+    for finding in scan.findings:
+        place = f"  {f'{finding.line}:{finding.column}':<8}"
+        verdict = (f"{finding.verdict.value:7}", SCAN_STYLES[finding.verdict])
+        message = visible(finding.message)
+        console.print(Text.assemble(place, verdict, (finding.rule, "bold"), "  ", message), soft_wrap=True)
+        if finding.remedy:
+            console.print(Text(f"  {'':15}{visible(finding.remedy)}", style="dim"), soft_wrap=True)

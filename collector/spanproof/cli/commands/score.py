@@ -8,13 +8,21 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
-from spanproof.cli.input.jsonl import BadRow, Row, answer_lines, json_name, text_field
+from spanproof.cli.input.jsonl import (
+    BadRow,
+    Row,
+    answer_lines,
+    json_name,
+    jsonl_option,
+    require_jsonl,
+    text_field,
+)
 from spanproof.cli.options.backend import backend_options, open_backend
 from spanproof.cli.output.console import json_line, pick
 from spanproof.cli.problems import UsageProblem
@@ -36,10 +44,6 @@ if TYPE_CHECKING:
 
 Synonyms: TypeAlias = dict[str, tuple[str, ...]]
 
-_jsonl_option = click.option(
-    "--jsonl", "--json", "jsonl", is_flag=True, help="Read JSON Lines from stdin, write one line per line."
-)
-
 
 @click.group("score")
 def command() -> None:
@@ -47,7 +51,7 @@ def command() -> None:
 
 
 @command.command("groundedness")
-@_jsonl_option
+@jsonl_option
 @click.option(
     "--synonyms",
     "synonyms_file",
@@ -60,20 +64,20 @@ def groundedness(*, jsonl: bool, synonyms_file: Path | None) -> int:
     In: {"id", "task"?, "outputs": […], "answer", "now"?}; "now" is when the answer was given, as ISO 8601
     with its zone, for words such as "yesterday". Out: {"id", "verdict", "value", "claims"}.
     """
-    _require_jsonl(jsonl, "groundedness")
-    synonyms = read_synonyms(synonyms_file) if synonyms_file else {}
+    require_jsonl("score groundedness", jsonl=jsonl)
+    synonyms = _read_synonyms(synonyms_file) if synonyms_file else {}
     return answer_lines(lambda row: score_groundedness(row, synonyms))
 
 
 @command.command("trajectory")
-@_jsonl_option
+@jsonl_option
 def trajectory(*, jsonl: bool) -> int:
     """Measure trajectories.
 
     In: {"id", "task", "steps": [{"code", "observation", "error"}], "final_answer"}.
     Out: {"id", "recovered", "loop", "steps_wasted", "execution_failures", "scores"}.
     """
-    _require_jsonl(jsonl, "trajectory")
+    require_jsonl("score trajectory", jsonl=jsonl)
     from spanproof.sandbox.scanners.pipeline import Pipeline  # loads parsers: only where they are needed
 
     pipeline = Pipeline()
@@ -82,7 +86,7 @@ def trajectory(*, jsonl: bool) -> int:
 
 @command.command("custom")
 @click.argument("file", type=click.Path(path_type=Path))
-@_jsonl_option
+@jsonl_option
 @click.option("--package", "packages", multiple=True, help="What it imports: name==1.2.3, or name@1.2.3.")
 @click.option(
     "--timeout",
@@ -95,7 +99,6 @@ def trajectory(*, jsonl: bool) -> int:
 @backend_options
 def custom(
     file: Path,
-    *,
     jsonl: bool,
     packages: tuple[str, ...],
     timeout_s: float,
@@ -107,16 +110,14 @@ def custom(
     FILE is a .py, .ts or .js file with `main`; it runs in the sandbox. In: {"id", "completion", "target"?,
     "variables"?}. Out: {"id", "score", "explanation", "skipped"?, "error"?}.
     """
-    _require_jsonl(jsonl, f"custom {file}")
-    choice = OwnEvaluator(name="custom", file=file, packages=packages, timeout_s=timeout_s)
-    function = function_of(choice)
+    require_jsonl(f"score custom {file}", jsonl=jsonl)
+    function = function_of(OwnEvaluator(name="custom", file=file, packages=packages, timeout_s=timeout_s))
     function.check()
     with open_backend(backend, settings) as sandbox:
-        return answer_lines(lambda row: score_custom(row, function, sandbox))
+        return answer_lines(lambda row: _score_custom(row, function, sandbox))
 
 
-def score_custom(row: Row, function: Function, sandbox: Sandbox) -> Row:
-    """Return the answer to one line of `score custom`."""
+def _score_custom(row: Row, function: Function, sandbox: Sandbox) -> Row:
     variables = row.get("variables", {})
     if not isinstance(variables, dict):
         raise BadRow(f"field 'variables' must be an object, got {json_name(variables)}")
@@ -129,12 +130,8 @@ def score_custom(row: Row, function: Function, sandbox: Sandbox) -> Row:
     return {"id": row.get("id"), "score": returned.score, "explanation": returned.explanation}
 
 
-def read_synonyms(file: Path) -> Synonyms:
-    """Return a user's own words for states, by the state's usual name.
-
-    Raises:
-        UsageProblem: the file cannot be read, or holds anything but lists of words by state.
-    """
+def _read_synonyms(file: Path) -> Synonyms:
+    """Return a user's own words for states, by the state's usual name."""
     remedy = "write one state a line: `shipped: [on the truck, left the house]`"
     try:
         return TypeAdapter(Synonyms).validate_python(yaml.safe_load(file.read_text(encoding="utf-8")))
@@ -154,8 +151,8 @@ def score_groundedness(row: Row, synonyms: Synonyms | None = None) -> Row:
     task = row.get("task")
     if task is not None and not isinstance(task, str):
         raise BadRow(f"field 'task' must be a string, got {json_name(task)}")
-    texts = [_as_text(output) for output in outputs]
-    grounding = ground(texts, text_field(row, "answer"), task, synonyms, _moment(row))
+    texts = [each if isinstance(each, str) else json_line(each).decode().rstrip() for each in outputs]
+    grounding = ground(texts, text_field(row, "answer"), task, synonyms, _parse_now(row))
     return {
         "id": row.get("id"),
         "verdict": grounding.verdict.value,
@@ -169,13 +166,11 @@ def score_trajectory(row: Row, pipeline: Pipeline) -> Row:
     steps = row.get("steps")
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
         raise BadRow("field 'steps' must be a list of objects with 'code', 'observation' and 'error'")
-    scans = [
-        pipeline.scan("python", step["code"]) if isinstance(step.get("code"), str) else None for step in steps
-    ]
+    codes = [step.get("code") for step in steps]
+    scans = [pipeline.scan("python", code) if isinstance(code, str) else None for code in codes]
     actions = of_steps(steps, scans)
-    answer = row.get("final_answer")
+    answer, task = row.get("final_answer"), row.get("task")
     written = "" if answer is None else str(answer).strip()
-    task = row.get("task")
     task = task if isinstance(task, str) else ""
     outcomes = measure(actions, Completion(bool(written)), written, task)
     return {
@@ -195,23 +190,9 @@ def _claim(claim: Claim) -> Row:
     return pick(claim, "text start end kind verdict reason") | {"evidence": evidence}
 
 
-def _moment(row: Row) -> datetime | None:
+def _parse_now(row: Row) -> datetime | None:
     now = row.get("now")
-    if now is None:
-        return None
     try:
-        return datetime.fromisoformat(now)
+        return None if now is None else datetime.fromisoformat(now)
     except (TypeError, ValueError) as problem:
         raise BadRow(f"field 'now' must be a date and time as ISO 8601, got {now!r:.60}") from problem
-
-
-def _as_text(output: Any) -> str:
-    return output if isinstance(output, str) else json_line(output).decode().rstrip()
-
-
-def _require_jsonl(jsonl: bool, name: str) -> None:
-    if not jsonl:
-        raise UsageProblem(
-            f"score {name} reads JSON Lines from stdin and needs --jsonl",
-            f"spanproof score {name} --jsonl < rows.jsonl",
-        )

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import logging
 import time
-from pathlib import Path
 
 import click
 
 from spanproof.alerts.engine import AlertEngine
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
-from spanproof.cli.options.config import config_option, read_config, set_option
-from spanproof.cli.output.console import console, print_json
+from spanproof.cli.options.config import config_options
+from spanproof.cli.output.console import console, pick, print_json
 from spanproof.cli.problems import UsageProblem, describe
 from spanproof.collector.receive.server import Endpoints
 from spanproof.collector.service import Collector
@@ -30,8 +29,7 @@ _CHATTY = ("httpx", "httpx2")
 
 
 @click.command()
-@config_option
-@set_option
+@config_options
 @click.option("--json", "as_json", is_flag=True, help="Print where it listens as one JSON object.")
 @click.option(
     "--log-level",
@@ -47,9 +45,7 @@ _CHATTY = ("httpx", "httpx2")
     show_default=True,
     help="How log lines are written.",
 )
-def command(
-    file: Path | None, settings: tuple[str, ...], as_json: bool, log_level: str, log_format: str
-) -> int:
+def command(config: Config, as_json: bool, log_level: str, log_format: str) -> int:
     """Run the collector: OTLP in, scores out.
 
     Stops on SIGTERM and SIGINT: exit code 0 once everything acknowledged is stored, else 2.
@@ -60,7 +56,6 @@ def command(
     if log_level != "debug":
         for client in _CHATTY:
             logging.getLogger(client).setLevel(logging.WARNING)
-    config = read_config(file, settings)
     collector = collector_for(config)
     try:
         drained = collector.run_forever(lambda endpoints: _print_endpoints(endpoints, collector, as_json))
@@ -85,14 +80,7 @@ def collector_for(config: Config) -> Collector:
 
 def _print_endpoints(endpoints: Endpoints, collector: Collector, as_json: bool) -> None:
     if as_json:
-        print_json(
-            {
-                "grpc": endpoints.grpc,
-                "http": endpoints.http,
-                "moved": list(endpoints.moved),
-                "store": collector.store.name,
-            }
-        )
+        print_json(pick(endpoints, "grpc http moved") | {"store": collector.store.name})
         return
     for sentence in endpoints.moved:
         console.print(f"[yellow]{sentence}[/]")

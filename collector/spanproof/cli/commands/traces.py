@@ -7,15 +7,8 @@ from collections.abc import Sequence
 import click
 
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.options.store import (
-    limit_option,
-    opened_store,
-    project_option,
-    since_ns,
-    since_option,
-    store_option,
-)
-from spanproof.cli.output.console import console, inform, print_json
+from spanproof.cli.options.store import StoreQuery, limit_option, opened_store, store_query_options
+from spanproof.cli.output.console import console, inform, pick, print_json
 from spanproof.cli.output.runs_table import RunLine, print_runs
 from spanproof.cli.output.words import format_count, outcome_row
 from spanproof.cli.problems import UsageProblem
@@ -24,31 +17,21 @@ from spanproof.trace import Layer
 
 
 @click.command("traces")
-@store_option
-@project_option
-@since_option
+@store_query_options
 @click.option("--failing", is_flag=True, help="Only traces with a run that fails a layer.")
 @click.option(
     "--layer", type=click.Choice([layer.value for layer in Layer]), help="With --failing: fails this layer."
 )
 @limit_option(50, "Traces listed at most.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
-def command(
-    location: str,
-    project: str | None,
-    since: str | None,
-    failing: bool,
-    layer: str | None,
-    limit: int,
-    as_json: bool,
-) -> int:
+def command(query: StoreQuery, failing: bool, layer: str | None, limit: int, as_json: bool) -> int:
     """List evaluated traces, newest first."""
     if layer and not failing:
         raise UsageProblem("--layer says which layer must fail", "Add --failing.")
-    chosen: Layer | bool | None = Layer(layer) if layer else (True if failing else None)
-    with opened_store(location) as store:
+    chosen = Layer(layer) if layer else (True if failing else None)
+    with opened_store(query.location) as store:
         name = store.name
-        rows = store.traces(project=project, since_ns=since_ns(since), failing=chosen, limit=limit)
+        rows = store.traces(project=query.project, since_ns=query.since_ns, failing=chosen, limit=limit)
         feedback = [] if as_json or not rows else store.feedback()
     if as_json:
         for row in rows:
@@ -84,17 +67,14 @@ def _feedback_on(row: TraceRow, run: RunRow, feedback: Sequence[Feedback]) -> st
 
 def _trace_row(row: TraceRow) -> dict[str, object]:
     return {
-        "trace_id": row.trace_id,
-        "project": row.project,
+        **pick(row, "trace_id project"),
         "start_unix_ns": row.start_ns,
         "end_unix_ns": row.end_ns,
-        "spans": row.spans,
-        "defects": list(row.defects),
+        **pick(row, "spans defects"),
         "runs": [
             {
                 "span_id": run.run_span_id,
-                "agent": run.agent,
-                "model": run.model,
+                **pick(run, "agent model"),
                 "layers": {layer.value: outcome_row(outcome) for layer, outcome in run.layers.items()},
             }
             for run in row.runs

@@ -7,6 +7,7 @@ step does not give the expected result.
 from __future__ import annotations
 
 import os
+import queue
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -23,23 +24,22 @@ from spanproof.cli.commands.gate import print_report as print_gate
 from spanproof.cli.commands.promote import print_case
 from spanproof.cli.commands.serve import collector_for
 from spanproof.cli.commands.suite import print_report as print_suite
-from spanproof.cli.demo.fleet import AgentRun, AgentsFailed, run_agents
-from spanproof.cli.demo.listener import WebhookListener
+from spanproof.cli.demo.processes import AgentRun, AgentsFailed, opened_webhook, run_agents
 from spanproof.cli.engine import opened_engine
 from spanproof.cli.options.config import read_config
-from spanproof.cli.output.console import console, print_json
+from spanproof.cli.output.console import console, pick, print_json
 from spanproof.cli.output.hostile import plain
 from spanproof.cli.output.run_page import run_page
 from spanproof.cli.output.runs_table import lines_of, print_runs
 from spanproof.cli.output.verdicts import layer_scores
 from spanproof.cli.output.words import format_count, name_verdict
-from spanproof.cli.problems import UsageProblem
+from spanproof.cli.problems import ISSUES_URL, UsageProblem
 from spanproof.collector.service import Collector
 from spanproof.config.model import Config
-from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
+from spanproof.evaluators.model import TraceEvaluation
 from spanproof.gate import GateReport, check, parse
 from spanproof.suites import Case, SuiteReport, promote, run_suite
-from spanproof.trace import Scored
+from spanproof.trace import Score, Scored
 
 _MARK = "made-by-spanproof-demo"
 """Name of the file that marks a directory as the demo's own, to be emptied."""
@@ -57,14 +57,17 @@ _COHORT = {"prompt_version": "v2"}
 """The cohort that the alert watches: the change of the prompt after which the agents got worse."""
 
 
-class NotAsPromised(Exception):  # noqa: N818 - says what happened
+class NotAsPromised(UsageProblem):
     """A step of the demo did not give the expected result; the message names it."""
+
+    def __init__(self, what: str) -> None:
+        expected = "the demo did not give the expected result"
+        super().__init__(f"{expected}: {what}", f"please report it at {ISSUES_URL}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Collected:
-    agents: Sequence[AgentRun]
-    evaluations: Sequence[TraceEvaluation]
+    pairs: Sequence[tuple[AgentRun, TraceEvaluation]]
     alert: Mapping[str, Any]
 
 
@@ -78,9 +81,11 @@ def run_demo(directory: Path, *, as_json: bool) -> None:
     console.quiet = as_json
     _prepare(directory)
     collected = _collect(directory)
-    _show_verdicts(collected)
-    misquote = _by_scenario(collected, "misquote")
-    _show_one(misquote)
+    _step("3  The verdicts: a row per run, a column per layer")
+    print_runs(console, [line for agent, each in collected.pairs for line in lines_of(each, agent.scenario)])
+    misquote = next(each for agent, each in collected.pairs if agent.scenario == "misquote")
+    _step("4  One run in detail: it recovered from an error, and misquoted its own result")
+    console.print(run_page(misquote, misquote.runs[0], name="misquote"))
     _show_alert(collected.alert)
     gate = _show_gate(collected)
     case, suite = _show_promotion(misquote, directory)
@@ -104,8 +109,8 @@ def _prepare(directory: Path) -> None:
 
 
 def _collect(directory: Path) -> _Collected:
-    with WebhookListener() as webhook:
-        collector = collector_for(read_config(None, _settings(directory, webhook.url)))
+    with opened_webhook() as (url, notifications):
+        collector = collector_for(read_config(None, _settings(directory, url)))
         _step("1  The collector, with embedded defaults")
         with collector:
             _print_endpoints(collector, directory)
@@ -119,10 +124,11 @@ def _collect(directory: Path) -> _Collected:
                     count = format_count(len(agents), "trace")
                     raise NotAsPromised(f"only {collector.evaluated.traces} of {count} evaluated")
             latest = {evaluation.trace.trace_id: evaluation for evaluation in collector.evaluated.latest}
-            alert = webhook.wait(_ALERT_S)
-    if alert is None:
-        raise NotAsPromised("the alert rule did not reach the webhook")
-    return _Collected(agents, [latest[agent.trace_id] for agent in agents], alert)
+            try:
+                alert = notifications.get(timeout=_ALERT_S)
+            except queue.Empty:
+                raise NotAsPromised("the alert rule did not reach the webhook") from None
+    return _Collected([(agent, latest[agent.trace_id]) for agent in agents], alert)
 
 
 def _settings(directory: Path, webhook: str) -> tuple[str, ...]:
@@ -158,17 +164,6 @@ def _print_agent(agent: AgentRun) -> None:
     )
 
 
-def _show_verdicts(collected: _Collected) -> None:
-    _step("3  The verdicts: a row per run, a column per layer")
-    pairs = zip(collected.agents, collected.evaluations, strict=True)
-    print_runs(console, [line for agent, each in pairs for line in lines_of(each, agent.scenario)])
-
-
-def _show_one(evaluation: TraceEvaluation) -> None:
-    _step("4  One run in detail: it recovered from an error, and misquoted its own result")
-    console.print(run_page(evaluation, evaluation.runs[0], name="misquote"))
-
-
 def _show_alert(alert: Mapping[str, Any]) -> None:
     _step("5  An alert on the eval-fail-rate of one cohort reached a webhook")
     lines = [plain(str(alert["summary"]), 200)]
@@ -181,7 +176,7 @@ def _show_alert(alert: Mapping[str, Any]) -> None:
 
 def _show_gate(collected: _Collected) -> GateReport:
     _step("6  A gate over the same scores, as CI would run it")
-    scores = [score for evaluation in collected.evaluations for score in evaluation.scores]
+    scores = [score for _, evaluation in collected.pairs for score in evaluation.scores]
     report = check([parse(text) for text in ASSERTIONS], scores)
     print_gate(report)
     if report.passed:
@@ -217,21 +212,21 @@ def _show_next_commands(misquote: TraceEvaluation, directory: Path) -> None:
         console.print(Text(f"   {program} {words}"), soft_wrap=True)
 
 
-def _by_scenario(collected: _Collected, scenario: str) -> TraceEvaluation:
-    pairs = zip(collected.agents, collected.evaluations, strict=True)
-    return next(evaluation for agent, evaluation in pairs if agent.scenario == scenario)
-
-
 def _outcome(collected: _Collected, gate: GateReport, case: Case, suite: SuiteReport) -> dict[str, object]:
     runs = [
         {
-            "scenario": agent.scenario,
-            "trace_id": agent.trace_id,
-            "answer": agent.answer,
-            "layers": _verdicts(run),
-            "sub_scores": _sub_scores(run),
+            **pick(agent, "scenario trace_id answer"),
+            "layers": {
+                layer.value: name_verdict(score.outcome) if _is_scored(score) else "not judged"
+                for layer, score in layer_scores(run).items()
+            },
+            "sub_scores": {
+                score.name: name_verdict(score.outcome)
+                for score in run.scores
+                if score.span_id == run.run.span_id and score.name != score.layer and _is_scored(score)
+            },
         }
-        for agent, evaluation in zip(collected.agents, collected.evaluations, strict=True)
+        for agent, evaluation in collected.pairs
         for run in evaluation.runs
     ]
     return {
@@ -243,21 +238,8 @@ def _outcome(collected: _Collected, gate: GateReport, case: Case, suite: SuiteRe
     }
 
 
-def _verdicts(run: RunEvaluation) -> dict[str, str]:
-    return {
-        layer.value: name_verdict(score.outcome) if isinstance(score.outcome, Scored) else "not judged"
-        for layer, score in layer_scores(run).items()
-    }
-
-
-def _sub_scores(run: RunEvaluation) -> dict[str, str]:
-    return {
-        score.name: name_verdict(score.outcome)
-        for score in run.scores
-        if score.span_id == run.run.span_id
-        and score.name != score.layer.value
-        and isinstance(score.outcome, Scored)
-    }
+def _is_scored(score: Score) -> bool:
+    return isinstance(score.outcome, Scored)
 
 
 def _step(title: str) -> None:

@@ -16,19 +16,12 @@ LANGUAGES = {
 
 
 def read_file(path: Path) -> bytes:
-    """Return the content of a file; of stdin for `-`.
-
-    Raises:
-        UsageProblem: it cannot be read.
-    """
-    if str(path) == "-":
-        return sys.stdin.buffer.read()
+    """Return the content of a file; of stdin for `-`."""
     try:
-        return path.read_bytes()
-    except OSError as problem:
-        raise UsageProblem(
-            f"{path} cannot be read: {problem.strerror or problem}", "name a readable file"
-        ) from problem
+        return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except OSError as failure:
+        reason = failure.strerror or str(failure)
+        raise UsageProblem(f"{path} cannot be read: {reason}", "name a readable file") from failure
 
 
 def read_source(path: Path, language: str | None) -> tuple[str, str]:
@@ -43,16 +36,3 @@ def read_source(path: Path, language: str | None) -> tuple[str, str]:
     if found is None:
         raise UsageProblem(f"the name of {path} does not say its language", "give it: --language python")
     return found, source
-
-
-def write_file(path: Path, text: str) -> None:
-    """Write a text file, with the folders above it.
-
-    Raises:
-        UsageProblem: it cannot be written.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise UsageProblem(f"{path}: {problem.strerror}", "Name a file that can be written.") from problem

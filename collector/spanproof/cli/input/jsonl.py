@@ -11,9 +11,11 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
-from queue import SimpleQueue
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import Queue
 from typing import Any, BinaryIO
+
+import click
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.output.console import json_line, warn
@@ -31,6 +33,10 @@ _WAITING_PER_WORKER = 4
 
 _JSON_NAMES = {str: "a string", bool: "a boolean", int: "a number", float: "a number", list: "an array"}
 
+jsonl_option = click.option(
+    "--jsonl", "--json", "jsonl", is_flag=True, help="Read JSON Lines from stdin, write one line per line."
+)
+
 
 class BadRow(ValueError):  # noqa: N818 - names the input
     """A line whose content is not what the interface takes; the message names the field."""
@@ -44,12 +50,17 @@ def answer_lines(handle: Handler, workers: int = 1) -> int:
     return EXIT_PASS
 
 
-def refuse_files(files: Sequence[object]) -> None:
-    """Refuse files beside `--jsonl`.
+def require_jsonl(command: str, *, jsonl: bool) -> None:
+    """Raise UsageProblem where a command that takes nothing but JSON Lines is called without `--jsonl`."""
+    if not jsonl:
+        raise UsageProblem(
+            f"{command} reads JSON Lines from stdin and needs --jsonl",
+            f"spanproof {command} --jsonl < rows.jsonl",
+        )
 
-    Raises:
-        UsageProblem: there are some.
-    """
+
+def refuse_files(files: Sequence[object]) -> None:
+    """Raise UsageProblem where files are named beside `--jsonl`."""
     if files:
         raise UsageProblem("--jsonl reads stdin, and files were named too", "leave out one of them")
 
@@ -68,19 +79,19 @@ def run_jsonl(
         out: stdout when None.
         workers: how many rows are handled at once.
     """
-    numbered = _numbered(sys.stdin.buffer if lines is None else lines)
+    given = sys.stdin.buffer if lines is None else lines
+    numbered = ((number, line) for number, line in enumerate(given, start=1) if line.strip())
     sink = sys.stdout.buffer if out is None else out
-    if workers == 1:
-        return sum(_write(sink, _answer(handle, number, line)) for number, line in numbered)
-    return _Workers(handle, sink, workers).answer(numbered)
+    bad = 0
+    for answer in _answer_all(handle, numbered, workers):
+        sink.write(json_line(answer))
+        sink.flush()
+        bad += "error" in answer
+    return bad
 
 
 def text_field(row: Row, name: str) -> str:
-    """Return a required string field.
-
-    Raises:
-        BadRow: it is absent or no string.
-    """
+    """Return a required string field; raises BadRow where it is absent or no string."""
     if name not in row:
         raise BadRow(f"field {name!r} is missing: it must be a string")
     value = row[name]
@@ -94,79 +105,34 @@ def json_name(value: object) -> str:
     return "null" if value is None else _JSON_NAMES.get(type(value), "an object")
 
 
-class _Workers:
-    """Threads that answer rows, and one that writes the answers in order.
+def _answer_all(handle: Handler, numbered: Iterator[tuple[int, bytes]], workers: int) -> Iterator[Row]:
+    """Yield the answers in the order of the lines, each as soon as those before it are out.
 
-    The writer is a thread of its own because the reader may wait for the next line for ever. All of them are
-    daemons: when the reader is interrupted, nothing waits for a program that still runs.
+    A thread of its own reads, because it may wait for the next line for ever; it is a daemon, and an
+    interrupted command waits neither for it nor for the programs that still run.
     """
+    if workers == 1:
+        yield from (_answer(handle, number, line) for number, line in numbered)
+        return
+    in_order: Queue[Future[Row] | BaseException | None] = Queue(_WAITING_PER_WORKER * workers)
+    pool = ThreadPoolExecutor(workers, "jsonl")
 
-    def __init__(self, handle: Handler, sink: BinaryIO, workers: int) -> None:
-        self._handle = handle
-        self._sink = sink
-        self._todo: SimpleQueue[tuple[Future[Row], int, bytes] | None] = SimpleQueue()
-        self._in_order: SimpleQueue[Future[Row] | None] = SimpleQueue()
-        self._room = threading.Semaphore(_WAITING_PER_WORKER * workers)
-        self._bad = 0
-        self._broken: OSError | None = None
-        self._stopped = False
-        self._writer = threading.Thread(target=self._write_all, name="jsonl-writer", daemon=True)
-        self._workers = [
-            threading.Thread(target=self._work, name=f"jsonl-{number}", daemon=True)
-            for number in range(workers)
-        ]
-
-    def answer(self, numbered: Iterable[tuple[int, bytes]]) -> int:
-        """Answer every line and return how many were bad."""
-        for thread in (self._writer, *self._workers):
-            thread.start()
+    def read() -> None:
         try:
-            self._hand_out(numbered)
-        except BaseException:
-            # What still runs is about to be killed: its failure is no answer to its line.
-            self._stopped = True
-            raise
-        for _ in self._workers:
-            self._todo.put(None)
-        self._in_order.put(None)
-        self._writer.join()
-        if self._broken is not None:
-            raise self._broken
-        return self._bad
+            for number, line in numbered:
+                in_order.put(pool.submit(_answer, handle, number, line))
+            in_order.put(None)
+        except BaseException as failure:  # noqa: BLE001 - raised where the answers are read
+            in_order.put(failure)
 
-    def _hand_out(self, numbered: Iterable[tuple[int, bytes]]) -> None:
-        for number, line in numbered:
-            self._room.acquire()
-            if self._stopped:
-                return
-            answer: Future[Row] = Future()
-            self._in_order.put(answer)
-            self._todo.put((answer, number, line))
-
-    def _work(self) -> None:
-        while (job := self._todo.get()) is not None:
-            answer, number, line = job
-            try:
-                answer.set_result(_answer(self._handle, number, line))
-            except BaseException as failure:  # noqa: BLE001 - the writer waits for this very answer
-                answer.set_exception(failure)
-
-    def _write_all(self) -> None:
-        while (answer := self._in_order.get()) is not None:
-            row = answer.result()
-            # Once the reading end of stdout has gone, answers are dropped until the reader notices.
-            if not self._stopped:
-                try:
-                    self._bad += _write(self._sink, row)
-                except OSError as broken:
-                    self._broken = broken
-                    self._stopped = True
-            self._room.release()
-
-
-def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Return the lines that are not blank, with their numbers from 1."""
-    return ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    threading.Thread(target=read, name="jsonl-reader", daemon=True).start()
+    try:
+        while (answer := in_order.get()) is not None:
+            if isinstance(answer, BaseException):
+                raise answer
+            yield answer.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _answer(handle: Handler, number: int, line: bytes) -> Row:
@@ -191,9 +157,3 @@ def _decode(line: bytes, number: int) -> Row:
     if not isinstance(row, dict):
         raise BadRow(f"line {number}: must be a JSON object, got {json_name(row)}")
     return row
-
-
-def _write(sink: BinaryIO, answer: Row) -> int:
-    sink.write(json_line(answer))
-    sink.flush()
-    return 1 if "error" in answer else 0

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from spanproof.cli.output.builds import show_builds
+from spanproof.cli.output.console import show_builds
 from spanproof.cli.problems import UsageProblem
-from spanproof.config.model import Config
 from spanproof.sandbox import Sandbox, SandboxUnavailable
 from spanproof.sandbox.registry import backend_names, open_sandbox
 
 DEFAULT_BACKEND = "jail"
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def _parse_settings(
@@ -41,25 +38,11 @@ workers_option = click.option(
 )
 
 
-def backend_options(command: Command) -> Command:
-    """Give a command `--backend` and `--set`."""
+def backend_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command `--backend` and `--set`; it is called with `backend` and `settings`."""
     help_ = "Which sandbox to run in; see `spanproof doctor`."
     option = click.option("--backend", default=DEFAULT_BACKEND, show_default=True, help=help_)
     return option(settings_option(command))
-
-
-def configured_backend_options(command: Command) -> Command:
-    """Give a command with a configuration `--backend` and `--set`, which `override_backend` applies."""
-    help_ = "Which sandbox to run in, instead of the configuration's; see `spanproof doctor`."
-    return click.option("--backend", help=help_)(settings_option(command))
-
-
-def override_backend(config: Config, backend: str | None, settings: Mapping[str, str]) -> Config:
-    """Return the configuration with the given sandbox; settings of another backend do not carry over."""
-    choice = config.sandbox
-    kept = choice.settings if backend in (None, choice.backend) else {}
-    chosen = {"backend": backend or choice.backend, "settings": {**kept, **settings}}
-    return config.model_copy(update={"sandbox": choice.model_copy(update=chosen)})
 
 
 def open_backend(backend: str, settings: Mapping[str, str], workers: int = 1) -> Sandbox:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 
-from spanproof.cli.documentation import page_url
-from spanproof.cli.problems import UsageProblem
+from spanproof.cli.options.backend import settings_option
+from spanproof.cli.problems import UsageProblem, page_url
 from spanproof.config.model import Config, ConfigError, Problem, load_config
 from spanproof.sandbox.registry import backend_names
 
-config_option = click.option(
+_config_option = click.option(
     "--config",
     "file",
     envvar="SPANPROOF_CONFIG",
@@ -22,19 +24,51 @@ config_option = click.option(
     help=f"A YAML file; see {page_url('configuration')}",
 )
 
-set_option = click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Set one key, as in --set assembly.quiet_s=2; overrides file and environment.",
-)
+
+def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command `--config` and `--set KEY=VALUE`; it is called with `config`."""
+
+    @_config_option
+    @click.option(
+        "--set",
+        "keys",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Set one key, as in --set assembly.quiet_s=2; overrides file and environment.",
+    )
+    @wraps(command)
+    def wrapped(*args: Any, file: Path | None, keys: tuple[str, ...], **kwargs: Any) -> Any:
+        return command(*args, config=read_config(file, keys), **kwargs)
+
+    return wrapped
 
 
-def read_config(
-    file: Path | None, settings: tuple[str, ...], environ: Mapping[str, str] | None = None
-) -> Config:
-    """Return the configuration of this process.
+def sandbox_config_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command `--config`, and `--backend` and `--set` over its sandbox; it is called with `config`."""
+
+    @click.option(
+        "--backend",
+        help="Which sandbox to run in, instead of the configuration's; see `spanproof doctor`.",
+    )
+    @settings_option
+    @_config_option
+    @wraps(command)
+    def wrapped(
+        *args: Any, backend: str | None, settings: Mapping[str, str], file: Path | None, **kwargs: Any
+    ) -> Any:
+        config = read_config(file)
+        choice = config.sandbox
+        # Settings of another backend do not carry over.
+        kept = choice.settings if backend in (None, choice.backend) else {}
+        chosen = {"backend": backend or choice.backend, "settings": {**kept, **settings}}
+        overridden = config.model_copy(update={"sandbox": choice.model_copy(update=chosen)})
+        return command(*args, config=overridden, **kwargs)
+
+    return wrapped
+
+
+def read_config(file: Path | None, settings: tuple[str, ...] = ()) -> Config:
+    """Return the configuration of this process, from a file, the environment and `KEY=VALUE` settings.
 
     Raises:
         UsageProblem: something is wrong with it.
@@ -46,7 +80,7 @@ def read_config(
             raise UsageProblem(f"--set {setting!r} is not KEY=VALUE", "write --set assembly.quiet_s=2")
         overrides[key.strip()] = value
     try:
-        return load_checked(file, _with_store(os.environ if environ is None else environ), overrides)
+        return load_checked(file, _with_store(os.environ), overrides)
     except ConfigError as wrong:
         raise describe_mistakes(wrong) from wrong
 

@@ -1,7 +1,7 @@
-"""Fixtures of a program, as options of a command and as fields of a line.
+"""What a program finds when it runs, as options of a command and as fields of a line.
 
-In: `--http`, `--seed` and `--clock`, or the fields `http` (a HAR document), `seed` and `clock`. Out:
-`Fixtures`; a line's field overrides the option.
+In: `--http`, `--seed`, `--clock` and `--database`, or the fields `http` (a HAR document), `seed`, `clock`,
+`packages` and `database`. Out: `Surroundings`; a line's field overrides the option.
 """
 
 from __future__ import annotations
@@ -9,21 +9,44 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
+from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictStr, ValidationError
 
+from spanproof.cli.input.files import read_file
 from spanproof.cli.input.jsonl import BadRow, Row
 from spanproof.cli.problems import UsageProblem
-from spanproof.sandbox import BadFixture, Clock, Ecosystem, Fixtures, PackageSet
+from spanproof.sandbox import (
+    BadFixture,
+    Clock,
+    Database,
+    DatabaseEngine,
+    Ecosystem,
+    Fixtures,
+    PackageSet,
+    Program,
+)
 from spanproof.sandbox.har import exchanges_of, load_har
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Fixtures, and the content of the database's file by its name where the command has one."""
+
+    fixtures: Fixtures
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+    def add_to(self, program: Program) -> Program:
+        """Return the program with these."""
+        return replace(program, fixtures=self.fixtures, files={**program.files, **self.files})
+
+
 def fixture_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options; it is called with `fixtures`."""
+    """Give a command the options; it is called with `surroundings`."""
 
     @click.option(
         "--http",
@@ -38,61 +61,103 @@ def fixture_options(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="TIME[@RATE]",
         help="When it starts, as 2025-03-01T12:00:00Z or in Unix seconds; @0 never advances, @60 runs fast.",
     )
+    @click.option(
+        "--database",
+        "database_file",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="What SQL runs against: a database file, or a .sql script that makes one. Read-only.",
+    )
+    @click.option(
+        "--engine",
+        type=click.Choice([engine.value for engine in DatabaseEngine]),
+        default=DatabaseEngine.SQLITE.value,
+        show_default=True,
+        help="What runs SQL.",
+    )
+    @click.option("--writable", is_flag=True, help="Let SQL change its copy of the database.")
     @wraps(command)
-    def wrapped(*args: Any, tape: Path | None, seed: int | None, clock: str | None, **kwargs: Any) -> Any:
+    def wrapped(
+        *args: Any,
+        tape: Path | None,
+        seed: int | None,
+        clock: str | None,
+        database_file: Path | None,
+        engine: str,
+        writable: bool,
+        **kwargs: Any,
+    ) -> Any:
         http = load_har(tape) if tape is not None else ()
-        fixtures = Fixtures(seed=seed, clock=_clock(clock) if clock is not None else None, http=http)
-        return command(*args, fixtures=fixtures, **kwargs)
+        name = database_file.name if database_file is not None else None
+        database = Database(DatabaseEngine(engine), name, writable)
+        files = {database_file.name: read_file(database_file)} if database_file is not None else {}
+        start = _parse_clock(clock) if clock is not None else None
+        fixtures = Fixtures(seed=seed, clock=start, http=http, database=database)
+        return command(*args, surroundings=Surroundings(fixtures, files), **kwargs)
 
     return wrapped
 
 
-def parse_fixtures(row: Row, default: Fixtures) -> Fixtures:
-    """Return the fixtures of a line, over those of the options.
+class _Field(BaseModel):
+    model_config = ConfigDict(extra="forbid")
 
-    Raises:
-        BadRow: a field is not what it must be.
-    """
-    seed, clock, http = row.get("seed"), row.get("clock"), row.get("http")
-    if seed is not None and type(seed) is not int:
-        raise BadRow(f"field 'seed' must be a whole number, got {str(seed)[:80]!r}")
+
+class _ClockField(_Field):
+    start_s: StrictFloat
+    rate: StrictFloat = 1.0
+
+
+class _PackagesField(_Field):
+    ecosystem: Ecosystem = Ecosystem.PIP
+    pins: list[StrictStr]
+
+
+class _DatabaseField(_Field):
+    engine: DatabaseEngine = DatabaseEngine.SQLITE
+    file: StrictStr | None = None
+    writable: StrictBool = False
+
+
+_FieldT = TypeVar("_FieldT", bound=_Field)
+
+
+def parse_surroundings(row: Row, default: Surroundings) -> Surroundings:
+    """Return what a line says, over what the options say; raises BadRow for a field of another form."""
+    fixtures, files = default.fixtures, default.files
+    if (seed := row.get("seed")) is not None:
+        if type(seed) is not int:
+            raise BadRow(f"field 'seed' must be a whole number, got {str(seed)[:80]!r}")
+        fixtures = replace(fixtures, seed=seed)
+    if row.get("http") is not None:
+        try:
+            fixtures = replace(fixtures, http=exchanges_of(row["http"], "field 'http'"))
+        except BadFixture as problem:
+            raise BadRow(str(problem)) from problem
+    if clock := _parse_field(row, "clock", _ClockField, '{"start_s": seconds, "rate": number}'):
+        fixtures = replace(fixtures, clock=Clock(clock.start_s, clock.rate))
+    form = f'{{"ecosystem": {" or ".join(Ecosystem)}, "pins": [strings]}}'
+    if packages := _parse_field(row, "packages", _PackagesField, form):
+        fixtures = replace(fixtures, packages=PackageSet(packages.ecosystem, tuple(packages.pins)))
+    form = f'{{"engine": {" or ".join(DatabaseEngine)}, "file": one of files, "writable": boolean}}'
+    if database := _parse_field(row, "database", _DatabaseField, form):
+        chosen = Database(database.engine, database.file, database.writable)
+        fixtures, files = replace(fixtures, database=chosen), {}
+    return Surroundings(fixtures, files)
+
+
+def _parse_field(row: Row, name: str, model: type[_FieldT], form: str) -> _FieldT | None:
+    if row.get(name) is None:
+        return None
     try:
-        calls = exchanges_of(http, "field 'http'") if http is not None else default.http
-    except BadFixture as problem:
-        raise BadRow(str(problem)) from problem
-    return replace(
-        default,
-        seed=default.seed if seed is None else seed,
-        clock=default.clock if clock is None else _clock_in(clock),
-        http=calls,
-        packages=default.packages if row.get("packages") is None else _packages_in(row["packages"]),
-    )
+        return model.model_validate(row[name])
+    except ValidationError as problem:
+        raise BadRow(f"field {name!r} must be {form}, got {str(row[name])[:80]}") from problem
 
 
-def _packages_in(value: object) -> PackageSet:
-    if isinstance(value, Mapping) and not value.keys() - {"ecosystem", "pins"}:
-        ecosystem, pins = value.get("ecosystem", "pip"), value.get("pins")
-        strings = isinstance(pins, list) and all(isinstance(pin, str) for pin in pins)
-        if strings and ecosystem in Ecosystem._value2member_map_:
-            return PackageSet(Ecosystem(ecosystem), tuple(pins))  # type: ignore[arg-type]  # a list of strings
-    ecosystems = " or ".join(Ecosystem)
-    raise BadRow(
-        f'field \'packages\' must be {{"ecosystem": {ecosystems}, "pins": [strings]}}, got {str(value)[:80]}'
-    )
-
-
-def _clock_in(value: object) -> Clock:
-    if isinstance(value, Mapping) and not value.keys() - {"start_s", "rate"}:
-        start_s, rate = value.get("start_s"), value.get("rate", 1.0)
-        if all(isinstance(one, int | float) and not isinstance(one, bool) for one in (start_s, rate)):
-            return Clock(float(start_s), float(rate))  # type: ignore[arg-type]  # both are numbers
-    raise BadRow(f'field \'clock\' must be {{"start_s": seconds, "rate": number}}, got {str(value)[:80]}')
-
-
-def _clock(text: str) -> Clock:
+def _parse_clock(text: str) -> Clock:
     moment, sign, rate = text.partition("@")
     try:
-        clock = Clock(_seconds(moment), float(rate) if sign else 1.0)
+        clock = Clock(_parse_seconds(moment), float(rate) if sign else 1.0)
         if math.isfinite(clock.start_s) and math.isfinite(clock.rate):
             return clock
     except (ValueError, OverflowError):
@@ -100,7 +165,7 @@ def _clock(text: str) -> Clock:
     raise UsageProblem(f"--clock {text!r} is no moment", "for example: --clock 2025-03-01T12:00:00Z@0")
 
 
-def _seconds(text: str) -> float:
+def _parse_seconds(text: str) -> float:
     try:
         return float(text)
     except ValueError:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from spanproof.cli.documentation import page_url
+from spanproof.cli.problems import page_url
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline

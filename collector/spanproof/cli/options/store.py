@@ -7,7 +7,10 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -31,8 +34,34 @@ store_option = click.option(
     show_envvar=True,
     help="Directory of an embedded store, or DSN of a ClickHouse server.",
 )
-since_option = click.option("--since", help="Only what happened in the last …: 90s, 15m, 24h, 7d.")
-project_option = click.option("--project", help="Only this project.")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreQuery:
+    """What to read: a store, of it one project or all, from a time on (Unix, in nanoseconds) or all."""
+
+    location: str
+    project: str | None = None
+    since_ns: int | None = None
+
+    @property
+    def is_default(self) -> bool:
+        """Whether no option was given."""
+        return self == StoreQuery(DEFAULT_STORE)
+
+
+def store_query_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command `--store`, `--project` and `--since`; it is called with `query`."""
+
+    @store_option
+    @click.option("--project", help="Only this project.")
+    @click.option("--since", help="Only what happened in the last …: 90s, 15m, 24h, 7d.")
+    @wraps(command)
+    def wrapped(*args: Any, location: str, project: str | None, since: str | None, **kwargs: Any) -> Any:
+        query = StoreQuery(location, project or None, None if since is None else _parse_since(since))
+        return command(*args, query=query, **kwargs)
+
+    return wrapped
 
 
 def limit_option(default: int, meaning: str) -> Callable[..., Callable[..., object]]:
@@ -41,14 +70,8 @@ def limit_option(default: int, meaning: str) -> Callable[..., Callable[..., obje
     return click.option("--limit", default=default, show_default=True, type=bounds, help=meaning)
 
 
-def since_ns(since: str | None) -> int | None:
-    """Return the Unix time in nanoseconds that `--since` means.
-
-    Raises:
-        UsageProblem: it is no span of time.
-    """
-    if since is None:
-        return None
+def _parse_since(since: str) -> int:
+    """Return the Unix time in nanoseconds that `--since` means; raises UsageProblem for no span of time."""
     match = re.fullmatch(r"(\d{1,9})([smhd])", since.strip())
     if match is None:
         raise UsageProblem(f"--since {since!r} is no span of time", "Write 90s, 15m, 24h or 7d.")
@@ -73,11 +96,7 @@ def opened_store(location: str, *, writing: bool = False) -> Iterator[Store]:
 
 
 def find_trace(store: Store, given: str) -> TraceEvaluation:
-    """Return the stored evaluation whose trace id starts with what was given.
-
-    Raises:
-        UsageProblem: no trace does, or several do; names those that are near.
-    """
+    """Return the stored evaluation whose id starts so; raises UsageProblem where none or several do."""
     prefix = given.strip().lower()
     found = store.trace_ids(prefix, limit=6) if prefix else []
     if len(found) > 1 and prefix not in found:
@@ -86,21 +105,15 @@ def find_trace(store: Store, given: str) -> TraceEvaluation:
     evaluation = store.evaluation(prefix if prefix in found else found[0]) if found else None
     if evaluation is None:
         latest = ", ".join(row.trace_id for row in store.traces(limit=3)) or "none"
-        near = _near(store, prefix)
-        raise UsageProblem(
-            f"no stored trace has an id that starts with {given!r}",
-            (f"Near it: {near}." if near else f"The latest are: {latest}.")
-            + " `spanproof traces` lists them.",
-        )
+        near = _find_near(store, prefix)
+        known = f"Near it: {near}." if near else f"The latest are: {latest}."
+        what = f"no stored trace has an id that starts with {given!r}"
+        raise UsageProblem(what, f"{known} `spanproof traces` lists them.")
     return evaluation
 
 
 def find_run(evaluation: TraceEvaluation, given: str | None) -> RunEvaluation:
-    """Return the run meant by the start of its span id or by its name; the only one where none is given.
-
-    Raises:
-        UsageProblem: none or several fit.
-    """
+    """Return the run with this name or start of a span id, the only one without; else raises UsageProblem."""
     known = "; ".join(f"{run.run.span_id} {run.run.name}" for run in evaluation.runs) or "none"
     fitting = [
         run
@@ -113,10 +126,7 @@ def find_run(evaluation: TraceEvaluation, given: str | None) -> RunEvaluation:
     raise UsageProblem(f"trace {evaluation.trace.trace_id} has {what}", f"Name one with --run: {known}.")
 
 
-def _near(store: Store, prefix: str) -> str:
+def _find_near(store: Store, prefix: str) -> str:
     """Return ids that share the longest start with what was given, at least four digits."""
-    for length in range(min(len(prefix) - 1, 31), 3, -1):
-        found = store.trace_ids(prefix[:length], limit=3)
-        if found:
-            return ", ".join(found)
-    return ""
+    lengths = range(min(len(prefix) - 1, 31), 3, -1)
+    return next((", ".join(ids) for n in lengths if (ids := store.trace_ids(prefix[:n], limit=3))), "")

@@ -7,21 +7,30 @@ Results go to stdout, everything about the work (progress, warnings, errors) to 
 from __future__ import annotations
 
 import json
+import logging
 import math
 import sys
 from collections.abc import Mapping
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from rich.console import Console
+from rich.status import Status
+from rich.syntax import Syntax
 from rich.text import Text
 
 from spanproof.cli.output.hostile import visible
 from spanproof.cli.problems import UsageProblem
+from spanproof.trace import Language
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+
+SCAN_STYLES = {"allow": "green", "review": "yellow", "deny": "bold red"}
+"""Style by a scan's verdict."""
 
 
 class _Console(Console):
@@ -51,6 +60,14 @@ def inform(message: str) -> None:
     error_console.print(Text(visible(message)), soft_wrap=True)
 
 
+def highlight(source: str, language: Language, start_line: int = 1) -> Syntax:
+    """Return source code with its line numbers, highlighted on a terminal."""
+    lexer = "text" if language is Language.OTHER else language.value
+    return Syntax(
+        source, lexer, start_line=start_line, line_numbers=True, word_wrap=True, background_color="default"
+    )
+
+
 def json_line(value: object) -> bytes:
     """Return one line of JSON, newline included; lone surrogates become U+FFFD, which JSON in UTF-8 needs."""
     try:
@@ -65,6 +82,13 @@ def print_json(value: object) -> None:
     """Write one JSON line to stdout and flush it."""
     sys.stdout.buffer.write(json_line(value))
     sys.stdout.buffer.flush()
+
+
+def write_junit(path: Path, text: str) -> None:
+    """Write a JUnit file, with the folders above it, and say so on stderr."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    inform(f"wrote {path}")
 
 
 def pick(value: object, names: str) -> dict[str, Any]:
@@ -86,6 +110,35 @@ def progress(*, as_json: bool) -> Progress:
         transient=True,
         disable=as_json or not error_console.is_terminal,
     )
+
+
+def show_builds() -> None:
+    """Print the steps of an environment's build on stderr from now on."""
+    logger = logging.getLogger("spanproof.sandbox.environments")
+    if not any(isinstance(handler, _BuildSteps) for handler in logger.handlers):
+        logger.addHandler(_BuildSteps())
+        logger.setLevel(logging.INFO)
+        logger.propagate = False
+
+
+class _BuildSteps(logging.Handler):
+    """Steps of a build: one changing line on a terminal, a line for each elsewhere."""
+
+    _status: Status | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = visible(record.getMessage())
+        if not error_console.is_terminal:
+            error_console.print(f"spanproof: {text}", markup=False, soft_wrap=True)
+        elif getattr(record, "done", False):
+            if self._status is not None:
+                self._status.stop()
+            self._status = None
+        elif self._status is None:
+            self._status = error_console.status(Text(text))
+            self._status.start()
+        else:
+            self._status.update(Text(text))
 
 
 def _encodable(value: object) -> object:

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from spanproof.cli.output.console import SCAN_STYLES, highlight
 from spanproof.cli.output.hostile import plain, visible
 from spanproof.cli.output.verdicts import errors, fails, format_verdict, is_open, layer_scores, passes
 from spanproof.cli.output.words import describe_outcome, format_count, format_duration, format_time
@@ -25,12 +25,11 @@ from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation, Tr
 from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.replay.record import class_beside, record_of
 from spanproof.sandbox import FailureClass
-from spanproof.sandbox.scanners.model import Scan, Verdict
+from spanproof.sandbox.scanners.model import Verdict
 from spanproof.store import Feedback
 from spanproof.trace import (
     Ending,
     Evidence,
-    Language,
     Layer,
     RecordedCall,
     Score,
@@ -43,26 +42,10 @@ from spanproof.trace import (
 _MAX_SOURCE_LINES = 40
 _MAX_SOURCE = 20_000
 _MAX_FACTS = 12
-_FILLERS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "at",
-        "by",
-        "ended",
-        "fail",
-        "in",
-        "is",
-        "of",
-        "pass",
-        "recorded",
-        "replayed",
-        "the",
-        "to",
-        "was",
-    ]
-)
+_FILLERS = {
+    "a", "an", "and", "at", "by", "ended", "fail", "in", "is", "of", "pass", "recorded", "replayed", "the",
+    "to", "was",
+}  # fmt: skip
 _SHOWN_WITH_STEPS = (Layer.BOUNDARY, Layer.EXECUTION)
 """Layers whose evidence is the findings and outcomes that the tree shows with each step."""
 _ENDINGS = {
@@ -71,7 +54,6 @@ _ENDINGS = {
     Ending.FAILED: "failed",
     Ending.UNKNOWN: "no end on the trace",
 }
-_SCAN_STYLE = {Verdict.ALLOW: "green", Verdict.REVIEW: "yellow", Verdict.DENY: "red"}
 
 
 def run_page(
@@ -91,13 +73,12 @@ def run_page(
         name: replaces the run's own name.
         full: whether layers and sub-scores that pass show their evidence too.
     """
-    parts: list[RenderableType] = [_headline(run, name or run.run.name), _facts(evaluation, run), Text()]
-    parts += [*_layers(run, full=full), *(format_feedback(each) for each in feedback)]
-    parts += [Text(), _steps(evaluation, run)]
-    return Group(*parts)
+    head = (_headline(run, name or run.run.name), _facts(evaluation, run), Text())
+    said = map(_format_feedback, feedback)
+    return Group(*head, *_layers(run, full=full), *said, Text(), _steps(evaluation, run))
 
 
-def format_feedback(feedback: Feedback) -> Text:
+def _format_feedback(feedback: Feedback) -> Text:
     """Return a user's feedback in one line: `user feedback: thumbs up: the total is right`."""
     kind = Text.assemble(("user feedback: ", "bold"), plain(feedback.kind.replace("_", " ")))
     return kind if feedback.comment is None else Text.assemble(kind, ": ", plain(feedback.comment))
@@ -131,12 +112,11 @@ def _headline(run: RunEvaluation, name: str) -> Text:
 
 
 def _facts(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
-    started = f"started {format_time(run.run.start_ns)} UTC"
     model = f", model {visible(run.run.cohort.model)}" if run.run.cohort.model else ""
-    ids = f"{evaluation.trace.trace_id}, span {run.run.span_id}"
+    started = f"started {format_time(run.run.start_ns)} UTC{model}"
     grid = _grid(style="dim")
-    grid.add_row("trace", Text(ids, style="dim"))
-    grid.add_row("run", Text(f"{started}{model}", style="dim"))
+    grid.add_row("trace", Text(f"{evaluation.trace.trace_id}, span {run.run.span_id}", style="dim"))
+    grid.add_row("run", Text(started, style="dim"))
     grid.add_row("task", plain(run.run.task or "not on the trace", 300))
     grid.add_row("answer", plain(run.run.answer.text if run.run.answer else "none", 300))
     return grid
@@ -226,14 +206,14 @@ def _fact(fact: Evidence) -> Text:
 
 
 def _sub_score(run: RunEvaluation, score: Score) -> Text:
-    step = next((each.number for each in run.run.steps if _holds(each, score.span_id)), None)
-    where = f" (step {step})" if step is not None and score.span_id != run.run.span_id else ""
+    steps = (
+        f" (step {step.number})"
+        for step in run.run.steps
+        if score.span_id in (step.span_id, *(snippet.span_id for snippet in step.snippets))
+    )
+    where = "" if score.span_id == run.run.span_id else next(steps, "")
     verdict = format_verdict(score.outcome, advisory=True)
     return Text.assemble(f"{score.name}{where} ", verdict, "  ", plain(describe_outcome(score.outcome), 300))
-
-
-def _holds(step: Step, span_id: str) -> bool:
-    return step.span_id == span_id or any(snippet.span_id == span_id for snippet in step.snippets)
 
 
 def _steps(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
@@ -255,7 +235,7 @@ def _steps(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
         for call in step.calls:
             if not call.tool.startswith("final_answer"):
                 branch.add(_call(call, spans.get(call.span_id or "")))
-        if step.error is not None and not any(_error_is_shown(snippet) for snippet in step.snippets):
+        if step.error is not None and not any(each.executed and each.error for each in step.snippets):
             branch.add(plain(step.error.message, 300, "red"))
     return tree
 
@@ -293,40 +273,26 @@ def _step_line(step: Step) -> Text:
 def _snippet(run: RunEvaluation, snippet: Snippet) -> RenderableType:
     source = visible(mask_formats(snippet.source[:_MAX_SOURCE]))
     lines = source.splitlines()
-    lexer = snippet.language.value if snippet.language is not Language.OTHER else "text"
     shown = "\n".join(lines[:_MAX_SOURCE_LINES])
     parts: list[RenderableType] = []
     if not snippet.executed:
         parts.append(Text(f"{snippet.language}, proposed, did not run", style="dim"))
-    parts.append(Syntax(shown, lexer, line_numbers=True, word_wrap=True, background_color="default"))
+    parts.append(highlight(shown, snippet.language))
     if len(lines) > _MAX_SOURCE_LINES:
         more = format_count(len(lines) - _MAX_SOURCE_LINES, "more line")
         parts.append(Text(f"… {more}", style="dim"))
-    parts += _findings(run.scans[snippet.id])
+    scan = run.scans[snippet.id]
+    if scan.findings or scan.verdict is not Verdict.ALLOW:
+        parts.append(Text.assemble("scan: ", (scan.verdict.value, SCAN_STYLES[scan.verdict])))
+    for finding in scan.findings:
+        rule = plain(finding.rule, style="bold")
+        parts.append(Text.assemble((f"  line {finding.line}: ", "dim"), rule, " ", plain(finding.message)))
     if snippet.executed:
         grid = _grid(style="dim")
         for name, value in _outcome_rows(run, snippet):
             grid.add_row(name, value)
         parts += [grid] if grid.row_count else []
     return Group(*parts)
-
-
-def _findings(scan: Scan) -> list[RenderableType]:
-    """Return the scan's verdict and findings; nothing where it allows the code without a finding."""
-    if scan.verdict is Verdict.ALLOW and not scan.findings:
-        return []
-    return [
-        Text.assemble("scan: ", (scan.verdict.value, _SCAN_STYLE[scan.verdict])),
-        *(
-            Text.assemble(
-                (f"  line {finding.line}: ", "dim"),
-                plain(finding.rule, style="bold"),
-                " ",
-                plain(finding.message),
-            )
-            for finding in scan.findings
-        ),
-    ]
 
 
 def _outcome_rows(run: RunEvaluation, snippet: Snippet) -> Iterator[tuple[str, Text]]:
@@ -365,23 +331,15 @@ def _replay_rows(step: ReplayedStep, recorded: FailureClass | None) -> Iterator[
     if step.difference:
         yield "differs" if step.agrees is False else "note", plain(step.difference)
     for attempt in execution.attempts:
-        yield (
-            "attempt",
-            plain(f"{attempt.kind} {attempt.target}: {'allowed' if attempt.allowed else 'stopped'}"),
-        )
+        outcome = "allowed" if attempt.allowed else "stopped"
+        yield "attempt", plain(f"{attempt.kind} {attempt.target}: {outcome}")
     for divergence in step.divergences:
         yield "off tape", plain(f"{divergence.tool}: {divergence.reason}")
 
 
-def _error_is_shown(snippet: Snippet) -> bool:
-    return snippet.executed and snippet.error is not None
-
-
 def _call(call: RecordedCall, duration_ns: int | None) -> Text:
     """Return a tool call with its result in one line."""
-    arguments = [repr(each) for each in call.args] + [
-        f"{name}={value!r}" for name, value in call.kwargs.items()
-    ]
+    arguments = [*map(repr, call.args), *(f"{name}={value!r}" for name, value in call.kwargs.items())]
     line = Text(no_wrap=True, overflow="ellipsis")
     line.append_text(plain(call.tool, 60, "bold")).append_text(plain(f"({', '.join(arguments)})"))
     if duration_ns is not None:

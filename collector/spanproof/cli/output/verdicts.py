@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from rich.table import Table
 from rich.text import Text
 
+from spanproof.cli.output.console import console
 from spanproof.cli.output.hostile import plain, visible
 from spanproof.cli.output.words import describe_outcome, format_amount
+from spanproof.evaluators.judge.agreement import Confusion
 from spanproof.evaluators.model import RunEvaluation
+from spanproof.evaluators.scores import BUILT_IN
 from spanproof.trace import Errored, Label, Layer, Outcome, Score, Scored, Skipped
-
-_BUILT_IN = ("spanproof.", "judge:", "claim-binding", "trajectory-rules")
-"""How the evaluators that Spanproof ships begin."""
 
 
 def layer_scores(run: RunEvaluation) -> Mapping[Layer, Score]:
@@ -81,9 +82,17 @@ def format_own_evaluators(scores: Iterable[Score]) -> list[Text]:
     ]
 
 
+def print_confusion(other: str, counted: Confusion) -> None:
+    """Print a judge's verdicts as columns, and those of `other` (people, execution) as rows."""
+    table = Table("", "judge: pass", "judge: fail", box=None, pad_edge=False)
+    table.add_row(f"{other}: pass", str(counted.both_pass), str(counted.only_people_pass))
+    table.add_row(f"{other}: fail", str(counted.only_judge_passes), str(counted.both_fail))
+    console.print(table)
+
+
 def is_own(score: Score) -> bool:
-    """Return whether an evaluator of the user's gave this score, a function or a class."""
-    return not score.evaluator.startswith(_BUILT_IN)
+    """Return whether an evaluator of the user's gave this score: none of theirs has a registered name."""
+    return score.name not in BUILT_IN
 
 
 def fails(outcome: Outcome) -> bool:

@@ -12,7 +12,7 @@ import sys
 
 import click
 from opentelemetry.context import Context
-from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
+from opentelemetry.sdk.trace import Span, SpanProcessor
 
 os.environ.setdefault("LANGSMITH_TRACING", "false")
 
@@ -25,24 +25,16 @@ _FLUSH_MS = 30_000
 class _Roots(SpanProcessor):
     """Remembers the trace of the root span that began last."""
 
-    def __init__(self) -> None:
-        self.trace_id = ""
+    trace_id = ""
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         if span.parent is None and span.context is not None:
             self.trace_id = format(span.context.trace_id, "032x")
 
-    def on_end(self, span: ReadableSpan) -> None:
-        """Nothing to do."""
-
 
 @click.command()
-@click.option(
-    "--endpoint", default="http://127.0.0.1:4318", show_default=True, help="Where OTLP is received."
-)
-@click.option(
-    "--protocol", type=click.Choice(["http/protobuf", "grpc"]), default="http/protobuf", show_default=True
-)
+@click.option("--endpoint", default="http://127.0.0.1:4318", help="Where OTLP is received.")
+@click.option("--protocol", type=click.Choice(["http/protobuf", "grpc"]), default="http/protobuf")
 @click.option("--only", type=click.Choice([each.name for each in SCENARIOS]), help="Run one scenario.")
 def main(endpoint: str, protocol: str, only: str | None) -> None:
     """Run the demo's agents and export their spans."""

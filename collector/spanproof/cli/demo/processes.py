@@ -1,21 +1,23 @@
-"""Runs the demo's agents in a process of their own and reads what each answered.
-
-The process is instrumented and exports over OTLP as any agent's would; it shares nothing with the collector
-but the endpoint.
-"""
+"""What the demo runs beside the collector: the agents' process, and a webhook that receives the alert."""
 
 from __future__ import annotations
 
+import json
+import queue
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-
-import orjson
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 _RUN_S = 180.0
+_MAX_BODY = 1024 * 1024
+
+Notifications = queue.Queue[dict[str, Any]]
 
 
 class AgentsFailed(Exception):  # noqa: N818 - says what happened
@@ -28,7 +30,7 @@ class AgentRun:
 
     scenario: str
     trace_id: str
-    answer: str
+    answer: str = ""
     error: str | None = None
 
 
@@ -49,7 +51,7 @@ def run_agents(endpoint: str, report: Callable[[AgentRun], None]) -> list[AgentR
         late.start()
         assert process.stdout is not None
         for line in process.stdout:
-            runs.append(_read(line))
+            runs.append(AgentRun(**json.loads(line)))
             report(runs[-1])
         ended = process.wait()
         late.cancel()
@@ -63,6 +65,22 @@ def run_agents(endpoint: str, report: Callable[[AgentRun], None]) -> list[AgentR
     return runs
 
 
-def _read(line: bytes) -> AgentRun:
-    row = orjson.loads(line)
-    return AgentRun(row["scenario"], row["trace_id"], row.get("answer", ""), row.get("error"))
+@contextmanager
+def opened_webhook() -> Iterator[tuple[str, Notifications]]:
+    """Open an HTTP server on loopback, as a user's endpoint is; gives its URL and what it receives."""
+    received = Notifications()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            length = min(int(self.headers.get("content-length", 0)), _MAX_BODY)
+            received.put(json.loads(self.rfile.read(length)))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_request(self, code: object = "-", size: object = "-") -> None:
+            """Log nothing: the demo prints what arrives."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, name="webhook", daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/alerts", received
+        server.shutdown()
