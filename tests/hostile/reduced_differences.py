@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Difference:
-    """One snippet; `told` and `classes` as in `Hostile`, and the text it may print all the same."""
+    """One snippet; `on_record` and `classes` as in `Hostile`, and the text it may print all the same."""
 
     why: str
-    told: tuple[str, str] | None = None
+    on_record: tuple[str, str] | None = None
     classes: frozenset[str] = frozenset()
     prints: str = ""
 
 
 _MASKED = "the container's own profile refuses the call before the kernel asks us: it fails, untold"
-_SEEN = "processes outside have numbers here: aiming at one is refused and told, not unknown"
+_SEEN = "processes outside have numbers here: aiming at one is refused and on_record, not unknown"
 _LOOPBACK = "the loopback is the machine's: refused, as any other address"
 
 MASKED = {

@@ -8,7 +8,7 @@ Usage, as root, from the repository: `python tests/hostile/table.py [WALL…]`, 
     runsc                            gVisor's containers
     podman                           containers of an unprivileged user's podman, where it can run any
 
-and all of them by default. Each prints a row, and on stderr what was not contained, what was told otherwise
+and all of them by default. Each prints a row, and on stderr what was not contained, what has another record
 than in the full tier, and what harmed an ordinary program. Daemons and images are made as the tests make
 them. The judgement is that of the tests: what a program printed, and this machine's canaries afterwards.
 """
@@ -119,16 +119,16 @@ def is_contained(snippet: Any, answer: dict[str, Any], wall: str) -> bool:
 
 
 def is_told(snippet: Any, answer: dict[str, Any], machine: Machine) -> bool:
-    """Whether attempt and end are told as in the full tier."""
+    """Whether attempt and end are on_record as in the full tier."""
     if "error" in answer or (snippet.classes and answer["failure_class"] not in snippet.classes):
         return False
-    if not snippet.told:
+    if not snippet.on_record:
         return True
-    kind, fragment = snippet.told[0], machine.filled(snippet.told[1], os.getpid())
+    kind, fragment = snippet.on_record[0], machine.filled(snippet.on_record[1], os.getpid())
     return any(
         attempt["kind"] == kind
         and fragment in attempt["target"]
-        and (snippet.told[0] == "process" or not attempt["allowed"])
+        and (snippet.on_record[0] == "process" or not attempt["allowed"])
         for attempt in answer["attempts"]
     )
 
@@ -141,7 +141,7 @@ def row_of(wall: str, machine: Machine) -> str:
     escaped = [one.name for one, answer in hostile if not is_contained(one, answer, wall)]
     untold = [one.name for one, answer in hostile if not is_told(one, answer, machine)]
     harmed = [name for name in ORDINARY if answers[f"ordinary: {name}"].get("failure_class") != "ok"]
-    for what, names in (("not contained", escaped), ("told otherwise", untold), ("harmed", harmed)):
+    for what, names in (("not contained", escaped), ("recorded otherwise", untold), ("harmed", harmed)):
         for name in names:
             answer = answers.get(f"hostile: {name}") or answers[f"ordinary: {name}"]
             said = answer.get("error") or f"{answer['failure_class']} {answer['stdout'][:100]!r}"
@@ -158,7 +158,9 @@ def main() -> None:
     for wall in walls:
         if wall not in TITLES:
             sys.exit(f"there is no wall {wall!r}; there are {', '.join(TITLES)}")
-    print("| where | contained | told as in the full tier | ordinary programs unharmed |\n|---|---|---|---|")
+    print(
+        "| where | contained | record as in the full tier | ordinary programs unharmed |\n|---|---|---|---|"
+    )
     with tempfile.TemporaryDirectory() as directory:
         Path(directory).chmod(0o755)
         with exposed(Path(directory)) as machine:

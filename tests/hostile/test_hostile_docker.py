@@ -1,6 +1,6 @@
-"""The hostile programs in containers: all contained, and told as in the jail, because the filter is the same.
+"""The hostile programs in containers: all contained, with the record of the jail: the filter is the same.
 
-What differs is the place, not the wall, and each difference has its reason below.
+Each difference has its reason below.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def test_a_hostile_snippet_is_contained_and_told(
     else:
         assert "BREACH" not in execution.stdout
     assert SECRET not in execution.stdout + execution.stderr
-    if expected.told:
-        kind, fragment = expected.told[0], machine.filled(expected.told[1], os.getpid())
+    if expected.on_record:
+        kind, fragment = expected.on_record[0], machine.filled(expected.on_record[1], os.getpid())
         assert [
             attempt
             for attempt in execution.attempts

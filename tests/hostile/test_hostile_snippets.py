@@ -1,4 +1,4 @@
-"""Hostile programs are contained, and what they tried is told: as root, and as a user without any right.
+"""Hostile programs are contained, and what they tried is on_record: as root, and as a user without any right.
 
 All snippets of a user run in one batch through the command line; each test then reads one result. What a
 snippet says of itself is only half of the proof: the other half looks at this machine afterwards.
@@ -84,11 +84,11 @@ def test_a_hostile_snippet_is_contained_and_told(snippet: Any, batch: Batch) -> 
     accepted = difference.prints if difference else ""
     assert "BREACH" not in (result["stdout"].replace(accepted, "") if accepted else result["stdout"])
     assert SECRET not in result["stdout"] + result["stderr"]
-    told, classes = snippet.told, snippet.classes
+    on_record, classes = snippet.on_record, snippet.classes
     if difference:
-        told, classes = difference.told, difference.classes
-    if told:
-        kind, fragment = told[0], batch.machine.filled(told[1], os.getpid())
+        on_record, classes = difference.on_record, difference.classes
+    if on_record:
+        kind, fragment = on_record[0], batch.machine.filled(on_record[1], os.getpid())
         assert [
             attempt
             for attempt in result["attempts"]

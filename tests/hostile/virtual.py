@@ -143,19 +143,19 @@ def main() -> None:
             str(memory),
         ]
         machine += ["-append", "console=ttyAMA0 rdinit=/init panic=-1 loglevel=3"]
-        told = ""
+        on_record = ""
         with subprocess.Popen(
             machine, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
         ) as running:
             assert running.stdout is not None
             for line in running.stdout:
                 print(line, end="", flush=True)
-                told += line
+                on_record += line
         words = ("kept", "broken", "contained", "escaped")
-        count = {word: len(re.findall(f"^{word}: ", told, re.MULTILINE)) for word in words}
+        count = {word: len(re.findall(f"^{word}: ", on_record, re.MULTILINE)) for word in words}
         print(", ".join(f"{number} {word}" for word, number in count.items()))
         failed = count["broken"] or count["escaped"] or not (count["kept"] and count["contained"])
-        sys.exit(bool(failed) or "all-done" not in told)
+        sys.exit(bool(failed) or "all-done" not in on_record)
 
 
 def _apt_of_its_own(place: Path) -> dict[str, str]:

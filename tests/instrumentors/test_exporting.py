@@ -32,8 +32,8 @@ def test_a_run_arrives_whole_at_a_real_receiver(receiving, protocol):
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
-def test_spans_that_nobody_took_at_shutdown_are_in_the_diagnostics(protocol):
-    nobody = "http://127.0.0.1:9"
-    errors, last = run_registered(nobody, protocol, OTEL_EXPORTER_OTLP_TIMEOUT="1")
+def test_spans_that_were_not_accepted_at_shutdown_are_in_the_diagnostics(protocol):
+    nowhere = "http://127.0.0.1:9"
+    errors, last = run_registered(nowhere, protocol, OTEL_EXPORTER_OTLP_TIMEOUT="1")
     assert errors == {"export": 1}
-    assert last["export"] == f"ExportFailed: 4 spans were not accepted by {nobody}"
+    assert last["export"] == f"ExportFailed: 4 spans were not accepted by {nowhere}"

@@ -1,8 +1,8 @@
 """Hostile programs, and what containing each of them means.
 
-Every snippet prints `BREACH …` when it got what it must not get. `told` is an attempt the kernel must have
-reported: kind, a part of the target; refused, or of a program that was started. `classes` are the failure
-classes that are right.
+Every snippet prints `BREACH …` when it got what it must not get. `on_record` is an attempt that the kernel
+must have reported: kind, a part of the target; refused, or of a program that was started. `classes` are the
+failure classes that are right.
 A program that never ends by itself, so that `timeout` is among its classes, is stopped soon; all others end,
 however busy the machine is, and their deadline is there in case they hang.
 `{canary}` is a file of the host, `{port}` a TCP port on which the host listens, `{abstract}` its abstract

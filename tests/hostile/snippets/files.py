@@ -6,7 +6,7 @@ from __future__ import annotations
 from .model import hostile
 
 _WHEREVER_IT_LIES = "permission_denied exception"
-"""A machine may not have it: then there was nothing to refuse, and the attempt is told all the same."""
+"""A machine may not have it: then there was nothing to refuse, and the attempt is on_record all the same."""
 
 SNIPPETS = [
     hostile(

@@ -117,14 +117,16 @@ def _program(before: str, attempt: str, context: str) -> str:
     return f"{text}program = {(text + 'quietly(attempt)')!r}\n{CONTEXTS[context]}\n"
 
 
-def _one(name: str, before: str, attempt: str, context: str, told: Attempt, classes: str = "") -> Hostile:
-    return hostile(f"{name}, {context}", _program(before, attempt, context), told, classes)
+def _one(
+    name: str, before: str, attempt: str, context: str, on_record: Attempt, classes: str = ""
+) -> Hostile:
+    return hostile(f"{name}, {context}", _program(before, attempt, context), on_record, classes)
 
 
 def _generated() -> Iterator[Hostile]:
     contexts = list(CONTEXTS)
     for at, (name, (before, attempt)) in enumerate(READS.items()):
-        # Each way in three places, so that each place sees several ways.
+        # Each way in three contexts, so that each context sees several ways.
         for context in (contexts[at % 8], contexts[(at + 3) % 8], contexts[(at + 5) % 8]):
             yield _one(f"passwd {name}", before, attempt, context, ("file", "/etc/passwd"))
     for at, (name, attempt) in enumerate(CHANGES.items()):
@@ -133,9 +135,9 @@ def _generated() -> Iterator[Hostile]:
     for at, (name, attempt) in enumerate(SENDS.items()):
         for context in (contexts[at % 8], contexts[(at + 2) % 8], contexts[(at + 5) % 8]):
             yield _one(name, "", attempt, context, ("network", "203.0.113.9:4711"))
-    for name, (attempt, told) in PRIVILEGED.items():
+    for name, (attempt, on_record) in PRIVILEGED.items():
         for context in contexts:
-            yield _one(name, "", attempt, context, ("privilege", told), "unsafe_operation")
+            yield _one(name, "", attempt, context, ("privilege", on_record), "unsafe_operation")
     for at, (name, attempt) in enumerate(EXECUTIONS.items()):
         for context in (contexts[at % 8], contexts[(at + 5) % 8]):
             yield _one(name, "", attempt, context, ("process", "env"))

@@ -29,7 +29,7 @@ class Hostile:
 
     name: str
     source: str
-    told: Attempt | None
+    on_record: Attempt | None
     classes: frozenset[str]
     language: str
     timeout_s: float
@@ -40,7 +40,7 @@ class Hostile:
 def hostile(
     name: str,
     source: str,
-    told: Attempt | None = None,
+    on_record: Attempt | None = None,
     classes: str = "",
     language: str = "python",
     timeout_s: float | None = None,
@@ -49,10 +49,10 @@ def hostile(
     ends = frozenset(classes.split())
     if timeout_s is None:
         timeout_s = _ENDLESS_S if "timeout" in ends else _HANGS_S
-    return Hostile(name, dedent(source).strip() + "\n", told, ends, language, timeout_s)
+    return Hostile(name, dedent(source).strip() + "\n", on_record, ends, language, timeout_s)
 
 
-def system_call(name: str, number: int, args: str = "", told: Attempt | None = None) -> Hostile:
+def system_call(name: str, number: int, args: str = "", on_record: Attempt | None = None) -> Hostile:
     """A program that makes one system call of x86-64, which must fail."""
     body = """
     result, error = call(@CALL)
@@ -60,4 +60,4 @@ def system_call(name: str, number: int, args: str = "", told: Attempt | None = N
     raise OSError(error, "refused")
     """
     text = dedent(CALL) + dedent(body).replace("@CALL", f"{number}, {args}" if args else str(number))
-    return hostile(name, text, told, "unsafe_operation" if told else "")
+    return hostile(name, text, on_record, "unsafe_operation" if on_record else "")

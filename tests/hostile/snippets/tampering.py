@@ -1,4 +1,4 @@
-"""Programs that would forge, hide or drown what is told of them, or leave something for the next."""
+"""Programs that would forge, hide or drown what is on_record of them, or leave something for the next."""
 
 from __future__ import annotations
 

@@ -25,10 +25,10 @@ _AFTER = """
 """
 
 
-def _against(name: str, source: str, told: Attempt | None = None, classes: str = "ok") -> Hostile:
+def _against(name: str, source: str, on_record: Attempt | None = None, classes: str = "ok") -> Hostile:
     """A program that finds recorded calls."""
     text = dedent(_BEFORE) + dedent(source) + dedent(_AFTER)
-    return replace(hostile(name, text, told, classes), recorded=_RECORDED)
+    return replace(hostile(name, text, on_record, classes), recorded=_RECORDED)
 
 
 SNIPPETS = [

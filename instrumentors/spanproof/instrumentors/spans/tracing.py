@@ -50,7 +50,7 @@ class OpenSpan(Content):
         span: the span.
         context: of what happens within it.
         recording: whether attributes written to it are kept.
-        outermost: no span of this process stands above it that names the environment, so this one does.
+        outermost: no span of this process above it names the environment, so this one does.
     """
 
     outermost = False

@@ -89,7 +89,7 @@ class Namespace:
         """Follow what else the kernel counts with them; called several times a second."""
 
     def socket_bytes(self) -> int | None:
-        """What their sockets hold, None where those of others cannot be told from theirs."""
+        """What their sockets hold, None where those of others cannot be separated from theirs."""
         return network_bytes()
 
 
