@@ -37,6 +37,7 @@ _COMMANDS = {
     "gate": ("spanproof.cli.commands.gate", "Check assertions over scores; exit 1 when one fails."),
     "promote": ("spanproof.cli.commands.promote", "Add a stored run to a suite, as a hermetic case."),
     "suite": ("spanproof.cli.commands.suite", "Replay a suite's cases offline."),
+    "mcp": ("spanproof.cli.mcp", "Serve traces, verdicts and suites to a coding agent over MCP."),
     "doctor": ("spanproof.cli.commands.doctor", "Show which isolation features this machine has."),
     "config": ("spanproof.cli.commands.config", "Check a configuration, show it, print the reference."),
 }

@@ -58,7 +58,7 @@ def store_query_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--since", help="Only what happened in the last …: 90s, 15m, 24h, 7d.")
     @wraps(command)
     def wrapped(*args: Any, location: str, project: str | None, since: str | None, **kwargs: Any) -> Any:
-        query = StoreQuery(location, project or None, None if since is None else _parse_since(since))
+        query = StoreQuery(location, project or None, None if since is None else parse_since(since))
         return command(*args, query=query, **kwargs)
 
     return wrapped
@@ -70,7 +70,7 @@ def limit_option(default: int, meaning: str) -> Callable[..., Callable[..., obje
     return click.option("--limit", default=default, show_default=True, type=bounds, help=meaning)
 
 
-def _parse_since(since: str) -> int:
+def parse_since(since: str) -> int:
     """Return the Unix time in nanoseconds that `--since` means; raises UsageProblem for no span of time."""
     match = re.fullmatch(r"(\d{1,9})([smhd])", since.strip())
     if match is None:

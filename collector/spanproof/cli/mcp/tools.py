@@ -1,0 +1,155 @@
+"""What the MCP server offers: plain functions over the store, the scanners and suites of one machine.
+
+A docstring here is what the calling model reads. Text out of traces is hostile: it is cut, and rendered
+without control characters.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from rich.console import Console
+
+from spanproof.cli.engine import opened_engine
+from spanproof.cli.options.policy import load_pipeline
+from spanproof.cli.options.store import find_run, find_trace, opened_store, parse_since
+from spanproof.cli.output.console import pick
+from spanproof.cli.output.hostile import visible
+from spanproof.cli.output.run_page import run_page
+from spanproof.cli.output.words import describe_outcome, format_time, name_verdict
+from spanproof.cli.problems import UsageProblem
+from spanproof.config.model import Config
+from spanproof.store import RunRow, TraceRow
+from spanproof.suites import load_suite, promote, run_suite
+from spanproof.trace import Layer, Outcome
+
+LayerName = Literal["correctness", "boundary", "execution", "groundedness", "trajectory"]
+Since = Annotated[str | None, Field(description="Only the last …: 90s, 15m, 24h, 7d. Everything without it.")]
+Limit = Annotated[int, Field(ge=1, le=200, description="Rows at most.")]
+TraceId = Annotated[str, Field(description="A trace id, or the start of one.")]
+RunName = Annotated[str | None, Field(description="Which run, where the trace has several: span id or name.")]
+SuiteName = Annotated[str, Field(description="Folder of the suite, below the folder the server was given.")]
+
+_WIDTH = 110
+_LONGEST_PAGE = 40_000
+_LONGEST_REASON = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The tools, each a method.
+
+    Attributes:
+        location: of the store that is read.
+        policy_file: of the scanners; the default policy without one.
+        suites: folder below which suites are read and written.
+    """
+
+    location: str
+    policy_file: Path | None = None
+    suites: Path = Path()
+
+    def list_traces(
+        self, failing: bool = True, layer: LayerName | None = None, since: Since = None, limit: Limit = 20
+    ) -> list[dict[str, Any]]:
+        """List evaluated traces, newest first: each run with its verdict per layer, and why a layer fails.
+
+        By default only traces with a run that fails a layer; `layer` narrows that to one.
+        """
+        if layer and not failing:
+            raise UsageProblem("`layer` says which layer must fail", "Leave `failing` true.")
+        chosen = Layer(layer) if layer else failing or None
+        since_ns = None if since is None else parse_since(since)
+        with opened_store(self.location) as store:
+            return [_trace_row(row) for row in store.traces(since_ns=since_ns, failing=chosen, limit=limit)]
+
+    def show_trace(self, trace: TraceId, run: RunName = None) -> str:
+        """Show one trace as text: each run's verdict, why, and its steps with code, output and replay."""
+        with opened_store(self.location) as store:
+            evaluation = find_trace(store, trace)
+            feedback = store.feedback(evaluation.trace.trace_id)
+        runs = (find_run(evaluation, run),) if run else evaluation.runs
+        page = io.StringIO()
+        console = Console(file=page, width=_WIDTH, highlight=False, no_color=True, force_terminal=False)
+        for each in runs:
+            about = [said for said in feedback if said.is_about(each.run.span_id)]
+            console.print(run_page(evaluation, each, about, full=False))
+        text = page.getvalue() or f"trace {evaluation.trace.trace_id} has no agent run"
+        left = len(text) - _LONGEST_PAGE
+        return text if left <= 0 else f"{text[:_LONGEST_PAGE]}\n… {left} more characters; name one run"
+
+    def check_code(
+        self, source: str, language: Literal["python", "javascript", "typescript", "bash", "sql"]
+    ) -> dict[str, Any]:
+        """Scan a snippet without running it: allow, review or deny, and each finding with line and remedy."""
+        scan = load_pipeline(self.policy_file).scan(language, source)
+        findings = [pick(each, "rule severity verdict line message remedy cwe") for each in scan.findings]
+        return {"verdict": scan.verdict.value, "findings": findings}
+
+    def list_cases(self, suite: SuiteName) -> list[dict[str, Any]]:
+        """List the cases of a suite: agent, task, and the layers that the frozen run fails."""
+        return [
+            {
+                **pick(case, "id agent task"),
+                "fails": [
+                    each.layer.value
+                    for each in case.expectations
+                    if each.is_of_layer and each.verdict == "fail"
+                ],
+            }
+            for case in load_suite(self._suite(suite))
+        ]
+
+    def run_suite(self, suite: SuiteName) -> dict[str, Any]:
+        """Replay every case of a suite offline, in the sandbox; report what differs from the frozen run."""
+        with opened_engine(Config(), self.policy_file) as engine:
+            return run_suite(self._suite(suite), engine).to_json()
+
+    def promote_run(self, trace: TraceId, suite: SuiteName, run: RunName = None) -> dict[str, Any]:
+        """Add a stored run to a suite as a hermetic case; writes files below the suite's folder."""
+        with opened_store(self.location) as store:
+            evaluation = find_trace(store, trace)
+        folder = self._suite(suite)
+        case = promote(evaluation, find_run(evaluation, run).run.span_id, folder)
+        return {"id": case.id, "folder": str(folder / "cases" / case.id)}
+
+    def _suite(self, name: str) -> Path:
+        """Return the folder of a suite; raises UsageProblem where it lies outside the folder of suites."""
+        folder = (self.suites / name).resolve()
+        if not folder.is_relative_to(self.suites.resolve()):
+            raise UsageProblem(
+                f"the suite {name!r} lies outside {self.suites.resolve()}",
+                "Name a folder below it, or start the server with --suites.",
+            )
+        return folder
+
+
+def _trace_row(row: TraceRow) -> dict[str, Any]:
+    return {
+        "trace_id": row.trace_id,
+        "project": row.project,
+        "started": f"{format_time(row.start_ns)} UTC",
+        "runs": [_run_row(run) for run in row.runs],
+    }
+
+
+def _run_row(run: RunRow) -> dict[str, Any]:
+    return {
+        "span_id": run.run_span_id,
+        "agent": visible(run.agent),
+        "model": visible(run.model),
+        "verdicts": {layer.value: name_verdict(outcome) for layer, outcome in run.layers.items()},
+        "why": {
+            layer.value: visible(describe_outcome(outcome))[:_LONGEST_REASON]
+            for layer, outcome in run.layers.items()
+            if _needs_a_reason(outcome)
+        },
+    }
+
+
+def _needs_a_reason(outcome: Outcome) -> bool:
+    return name_verdict(outcome) in {"fail", "errored"}

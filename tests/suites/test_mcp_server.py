@@ -1,0 +1,94 @@
+"""A coding agent's client of the Model Context Protocol, against `spanproof mcp` in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+from spanproof.store import open_store
+
+READING = {"list_traces", "show_trace", "check_code", "list_cases", "run_suite"}
+
+
+@pytest.fixture
+def arguments(tmp_path: Path, evaluation) -> list[str]:
+    with open_store(tmp_path / "store") as store:
+        store.write([evaluation])
+    return ["--store", str(tmp_path / "store"), "--suites", str(tmp_path / "suites")]
+
+
+def call_all(arguments: list[str], *calls: tuple[str, dict[str, object]]) -> tuple[dict[str, object], list]:
+    """Return the offered tools by name, and what each call gave: its text, and whether it is an error."""
+
+    async def talk() -> tuple[dict[str, object], list]:
+        server = StdioServerParameters(
+            command=sys.executable, args=["-m", "spanproof.cli", "mcp", *arguments]
+        )
+        async with Client(server) as client:
+            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+            answers = [await client.call_tool(name, given) for name, given in calls]
+        return tools, [
+            ("\n".join(part.text for part in each.content), bool(each.is_error)) for each in answers
+        ]
+
+    return asyncio.run(talk())
+
+
+def test_a_failing_run_is_found_shown_promoted_and_run_again(arguments, tmp_path):
+    suite = {"suite": "shop"}
+    tools, answers = call_all(
+        [*arguments, "--allow-writes"],
+        ("list_traces", {"layer": "groundedness"}),
+        ("show_trace", {"trace": "5555"}),
+        ("promote_run", {"trace": "5555", **suite}),
+        ("list_cases", suite),
+        ("run_suite", suite),
+    )
+    assert set(tools) == {*READING, "promote_run"}
+    assert not any(failed for _, failed in answers), answers
+    listed, shown, promoted, cases, report = (text for text, _ in answers)
+    (run,) = json.loads(listed)["runs"]
+    assert run["verdicts"]["groundedness"] == "fail"
+    assert "54.00" in run["why"]["groundedness"]
+    assert "cents = price_of('tea')" in shown
+    assert "\x1b" not in shown
+    assert Path(json.loads(promoted)["folder"], "case.yaml").is_file()
+    assert json.loads(cases)["fails"] == ["groundedness"]
+    assert json.loads(report)["reproduced"] == 1
+
+
+def test_nothing_is_written_unless_allowed(arguments):
+    tools, answers = call_all(arguments, ("promote_run", {"trace": "5555", "suite": "shop"}))
+    assert set(tools) == READING
+    assert all(tool.annotations.read_only_hint for tool in tools.values())
+    assert answers[0][1]
+
+
+def test_a_snippet_is_scanned_without_being_run(arguments):
+    source = "open('/etc/shadow').read()"
+    _, [(text, failed)] = call_all(arguments, ("check_code", {"source": source, "language": "python"}))
+    assert not failed
+    verdict = json.loads(text)
+    assert verdict["verdict"] == "deny"
+    assert verdict["findings"][0]["line"] == 1
+
+
+def test_errors_name_the_remedy(arguments):
+    _, answers = call_all(
+        arguments,
+        ("show_trace", {"trace": "9999"}),
+        ("list_traces", {"since": "yesterday"}),
+        ("list_cases", {"suite": "../../etc"}),
+        ("list_traces", {"limit": 0}),
+    )
+    assert all(failed for _, failed in answers)
+    unknown, since, outside, limit = (text for text, _ in answers)
+    assert "The latest are: 5555" in unknown
+    assert "Write 90s, 15m, 24h or 7d" in since
+    assert "lies outside" in outside
+    assert "greater than or equal to 1" in limit
