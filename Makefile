@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 FAST   := $(addprefix tests/,gate lint semconv trace sandbox/scanners evaluators/boundary evaluators/correctness \
           evaluators/detect evaluators/execution evaluators/runs evaluators/trajectory)
 
-.PHONY: demo test check lint types unit fast explore map clean
+.PHONY: demo test check lint types unit fast explore map docs clean
 
 demo: $(VENV)/.demo
 	$(BIN)/spanproof demo
@@ -33,6 +33,10 @@ fast: $(VENV)/.dev
 # The property tests with examples that no run drew before.
 explore: $(VENV)/.dev $(VENV)/.system
 	SPANPROOF_EXAMPLES=new $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal -q -m hypothesis
+
+# The documentation as a site, in .cache/site: it loads nothing from elsewhere.
+docs: $(VENV)/.dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 map: $(VENV)/.dev
 	$(BIN)/python tests/lint/imports.py

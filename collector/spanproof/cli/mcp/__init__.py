@@ -18,9 +18,11 @@ from spanproof.cli.problems import UsageProblem
 @click.option("--suites", type=click.Path(path_type=Path), default=Path(), help="Folder the suites are in.")
 @click.option("--allow-writes", is_flag=True, help="Offer tools that change files: promotion into a suite.")
 def command(location: str, policy_file: Path | None, suites: Path, allow_writes: bool) -> int:
-    """Serve traces, verdicts and suites to a coding agent over MCP, on stdin and stdout.
+    """Serve traces, verdicts and suites to a coding agent over MCP.
 
-    Read-only unless `--allow-writes` is given.
+    It speaks on stdin and stdout.
+
+    Without `--allow-writes` no tool changes a file.
     """
     try:
         import mcp  # noqa: F401 - only whether the extra is installed
