@@ -1,4 +1,4 @@
-"""The documentation builds as a site: links lead somewhere, pages are listed, nothing is loaded from others."""
+"""The documentation builds as a site: links lead somewhere, pages are listed, nothing foreign is loaded."""
 
 from __future__ import annotations
 
