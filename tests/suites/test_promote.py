@@ -168,7 +168,7 @@ def test_a_frozen_file_that_was_edited_is_told(evaluation, suite, name):
         ("snippet: 2", "snippet: 9", "snippet must be a number from 1 to 2, got 9"),
         ("notes: ''", "notes: 2026-13-45", "not YAML"),
         ("layer: execution", "layer: vibes", "'vibes' is not a valid Layer"),
-        ("agent: pricing", "agnt: pricing", "no 'agent'"),
+        ("agent: pricing", "agnt: pricing", "no key 'agnt' is known"),
         ("  tape.json:", "  ../../x:", "`frozen` must name"),
         ("  snippets/01.py:", "  ../../secret:", "which is no file of a case"),
     ],

@@ -48,6 +48,7 @@ REMEDIES: Mapping[str, str] = {
         f" see {page_url('judge')}"
     ),
     "spanproof.suites.errors.SuiteError": "",
+    "spanproof.experiments.errors.ExperimentError": f"see how agents are run: {page_url('experiments')}",
     "spanproof.gate.errors.GateError": f"see the grammar of assertions: {page_url('gate')}",
     "spanproof.store.errors.StoreBusy": (
         "Stop that process and try again, or let the server store into a ClickHouse server and name its DSN:"

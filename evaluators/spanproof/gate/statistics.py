@@ -23,8 +23,11 @@ class Interval:
         return f"95% interval {self.low:.1%} to {self.high:.1%}"
 
 
-def wilson(successes: int, total: int) -> Interval | None:
-    """Return the Wilson score interval of a share (JASA 22, 1927); None of nothing."""
+def wilson(successes: float, total: int) -> Interval | None:
+    """Return the Wilson score interval of a share (JASA 22, 1927); None of nothing.
+
+    Successes may be a sum of shares: the rates of several cases.
+    """
     if not total:
         return None
     share, square = successes / total, _Z**2

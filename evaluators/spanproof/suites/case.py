@@ -1,21 +1,25 @@
-"""A case: one run with all that is needed to judge it again, and what it must be judged as.
+"""A case: a task for an agent, what a run of it must do, and the run it was promoted from, if any.
 
-The trace and the snippets with their tape are frozen; the expectation, the task and the notes are for people
-to read and to edit.
+Of a promoted run the trace and the snippets with their recorded tool calls are frozen, with what it was
+judged as; the task, the requirements and the notes are for people to read and to edit.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from spanproof.evaluators.casetests import CaseTests
 from spanproof.evaluators.replay import FixtureBook
+from spanproof.suites.requirements import Requirement, no_failures
 from spanproof.trace import (
     Cohort,
     Errored,
+    JsonValue,
     Label,
     Layer,
+    RecordedCall,
     Score,
     Scored,
     Skipped,
@@ -80,25 +84,45 @@ class Case:
 
     Attributes:
         id: its folder's name; the same each time the same run is promoted.
-        task: the task that the agent was given, as the trace has it.
-        expectations: those of layers first, in the order of the layers.
-        snippets: of the run, in order; their tapes ride on them.
+        origin, trace: of the frozen run; None of a case that people wrote.
+        task: the task that the agent is given.
+        expectations: what the frozen run was judged as; those of layers first, in the order of the layers.
+        snippets: of the frozen run, in order; their tapes ride on them.
         notes: for people.
+        requirements: what a run of the agent must do; empty where people wrote none.
+        inputs: arguments for an agent that takes more than a task.
+        files: what lies in the agent's work directory, by relative path.
+        recorded: tool calls with their results that people wrote; they come before those of the frozen run.
+        tags: for people and for selecting cases.
         tests: what its code must do beside, None where people wrote none; never part of the trace.
         fixtures: what its replay finds, in place of the configuration's; None where the case holds none.
     """
 
     id: str
-    origin: Origin
+    origin: Origin | None
     agent: str
     task: str | None
     cohort: Cohort
     expectations: tuple[Expectation, ...]
     snippets: tuple[Snippet, ...]
-    trace: Trace
+    trace: Trace | None
     notes: str = ""
+    requirements: tuple[Requirement, ...] = ()
+    inputs: Mapping[str, JsonValue] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    recorded: tuple[RecordedCall, ...] = ()
+    tags: tuple[str, ...] = ()
     tests: CaseTests | None = None
     fixtures: FixtureBook | None = None
+
+    @property
+    def required(self) -> tuple[Requirement, ...]:
+        """What a run of the agent must do: the case's own requirements, else that no layer fails."""
+        if self.requirements:
+            return self.requirements
+        return no_failures(
+            each.layer for each in self.expectations if each.is_of_layer and each.label is Label.FAIL
+        )
 
 
 def case_id(agent: str, origin: Origin) -> str:

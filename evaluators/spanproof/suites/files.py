@@ -1,13 +1,14 @@
 """A suite as files.
 
     suite.yaml                  what the folder is
-    cases/<id>/case.yaml        task, agent, cohort, expectation, notes: to read and to edit
+    cases/<id>/case.yaml        task, agent, must, must_not, expectation, notes: to read and to edit
     cases/<id>/tests.yaml       what the code must do beside, where people wrote it; promoting leaves it alone
     cases/<id>/snippets/01.py   the code of the run, in order
     cases/<id>/tape.json        the tool calls each snippet made, with what came back
     cases/<id>/trace.json       every span of the trace: what is evaluated again
     cases/<id>/fixtures.yaml    what the replay finds, with the files it names; edited by people
 
+The last four are of a case that was promoted from a run; one that people wrote needs `case.yaml` alone.
 `case.yaml` holds a digest of each frozen file, so that an edited one is an error instead of silently judged
 as something else. The same case always gives the same bytes: they hold no time, no machine and no random
 order.
@@ -19,7 +20,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, fields, replace
 from hashlib import blake2b
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 import yaml
@@ -37,13 +38,18 @@ from spanproof.sandbox.untrusted_files import (
 )
 from spanproof.suites.case import Case, Expectation, Origin
 from spanproof.suites.errors import SuiteError
-from spanproof.trace import Cohort, Label, Language, Layer, Snippet, Trace
+from spanproof.suites.requirements import read_requirements, write_requirements
+from spanproof.trace import Cohort, Label, Language, Layer, Payload, RecordedCall, Snippet, SpanError, Trace
 from spanproof.trace.codec import MalformedDocument, dump_json, from_plain, load_json, to_plain
 
 T = TypeVar("T")
 
 FORMAT = 1
 """Of the files of a suite."""
+
+_OF_FROZEN_RUN = frozenset(("origin", "expectation", "details", "frozen"))
+_OF_PEOPLE = frozenset(("task", "notes", "must", "must_not", "inputs", "files", "recorded", "tags"))
+_CASE_KEYS = frozenset(("format", "id", "agent", "cohort")) | _OF_PEOPLE | _OF_FROZEN_RUN
 
 _FROZEN_BYTES = 256 * 1024 * 1024
 
@@ -102,10 +108,14 @@ def load_case(folder: Path) -> Case:
     path = folder / "case.yaml"
     head = _load_yaml(path)
     _check_format(path, head)
-    frozen = {name: _frozen_content(folder, name, kept) for name, kept in _frozen_digests(path, head)}
-    trace = _read(folder / "trace.json", lambda: from_plain(Trace, load_json(frozen["trace.json"])))
-    snippets = _read(folder / "tape.json", lambda: _snippets(frozen))
-    case = _read(path, lambda: _case(folder.name, head, snippets, trace))
+    _check_keys(path, head)
+    trace: Trace | None = None
+    snippets: tuple[Snippet, ...] = ()
+    if head.get("origin") is not None:
+        frozen = {name: _frozen_content(folder, name, kept) for name, kept in _frozen_digests(path, head)}
+        trace = _read(folder / "trace.json", lambda: from_plain(Trace, load_json(frozen["trace.json"])))
+        snippets = _read(folder / "tape.json", lambda: _snippets(frozen))
+    case = _read(path, lambda: _case(folder.name, path, head, snippets, trace))
     return replace(case, tests=_tests(folder / TESTS), fixtures=_fixtures(folder / "fixtures.yaml"))
 
 
@@ -138,6 +148,8 @@ def _write_suite(suite: Path) -> None:
 
 def _frozen_files(case: Case) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
+    if case.trace is None:
+        return files
     tape: list[object] = []
     for number, snippet in enumerate(case.snippets, start=1):
         name = f"snippets/{number:02d}.{_SUFFIXES[snippet.language]}"
@@ -150,24 +162,29 @@ def _frozen_files(case: Case) -> dict[str, bytes]:
 
 
 def _case_yaml(case: Case, frozen: Mapping[str, bytes]) -> bytes:
-    run = case.origin.run_span_id
     cohort = {name: value for name, value in asdict(case.cohort).items() if value}
-    of_layers = [each for each in case.expectations if each.is_of_layer]
-    details = [each for each in case.expectations if not each.is_of_layer]
-    return _yaml(
-        {
-            "format": FORMAT,
-            "id": case.id,
-            "agent": case.agent,
-            "task": case.task,
-            "origin": asdict(case.origin),
-            "cohort": cohort,
-            "notes": case.notes,
-            "expectation": [_expectation_yaml(each, run) for each in of_layers],
-            "details": [_OneLine(_expectation_yaml(each, run)) for each in details],
-            "frozen": {name: _digest(content) for name, content in sorted(frozen.items())},
-        }
-    )
+    head: dict[str, object] = {"format": FORMAT, "id": case.id, "agent": case.agent, "task": case.task}
+    head |= {"origin": asdict(case.origin)} if case.origin else {}
+    head |= {"cohort": cohort, "notes": case.notes, **write_requirements(case.requirements)}
+    recorded = [_recorded_yaml(call) for call in case.recorded]
+    of_people = {"inputs": case.inputs, "files": case.files, "recorded": recorded, "tags": list(case.tags)}
+    head |= {key: value for key, value in of_people.items() if value}
+    if case.origin is not None:
+        run = case.origin.run_span_id
+        of_layers = [each for each in case.expectations if each.is_of_layer]
+        details = [each for each in case.expectations if not each.is_of_layer]
+        head["expectation"] = [_expectation_yaml(each, run) for each in of_layers]
+        head["details"] = [_OneLine(_expectation_yaml(each, run)) for each in details]
+        head["frozen"] = {name: _digest(content) for name, content in sorted(frozen.items())}
+    return _yaml(head)
+
+
+def _recorded_yaml(call: RecordedCall) -> dict[str, object]:
+    """Return a recorded call as people write it; `error` where it raised."""
+    entry: dict[str, object] = {"tool": call.tool, "args": dict(call.kwargs)}
+    if call.error is not None:
+        return {**entry, "error": {"type": call.error.type or "RuntimeError", "message": call.error.message}}
+    return {**entry, "result": call.result.value if call.result else None}
 
 
 def _expectation_yaml(expectation: Expectation, run_span_id: str) -> dict[str, object]:
@@ -187,21 +204,62 @@ def _expectation_yaml(expectation: Expectation, run_span_id: str) -> dict[str, o
     return entry
 
 
-def _case(name: str, head: Mapping[str, Any], snippets: tuple[Snippet, ...], trace: Trace) -> Case:
+def _case(
+    name: str, path: Path, head: Mapping[str, Any], snippets: tuple[Snippet, ...], trace: Trace | None
+) -> Case:
     known = {field.name for field in fields(Cohort)}
-    cohort = {key: str(value) for key, value in head["cohort"].items() if key in known}
-    origin = Origin(str(head["origin"]["trace_id"]), str(head["origin"]["run_span_id"]))
-    entries = [*head["expectation"], *(head.get("details") or [])]
+    cohort = {key: str(value) for key, value in (head.get("cohort") or {}).items() if key in known}
+    origin: Origin | None = None
+    expectations: tuple[Expectation, ...] = ()
+    if trace is not None:
+        origin = Origin(str(head["origin"]["trace_id"]), str(head["origin"]["run_span_id"]))
+        entries = [*head["expectation"], *(head.get("details") or [])]
+        expectations = tuple(_expectation(each, origin.run_span_id, snippets) for each in entries)
     return Case(
         id=name,
         origin=origin,
-        agent=str(head["agent"]),
+        agent=str(head.get("agent") or ""),
         task=None if head["task"] is None else str(head["task"]),
         cohort=Cohort(**cohort),
-        expectations=tuple(_expectation(each, origin.run_span_id, snippets) for each in entries),
+        expectations=expectations,
         snippets=snippets,
         trace=trace,
         notes=str(head.get("notes") or ""),
+        requirements=read_requirements(str(path), head.get("must"), head.get("must_not")),
+        inputs=_mapping(head, "inputs"),
+        files=_files(head),
+        recorded=tuple(_recorded(each) for each in head.get("recorded") or ()),
+        tags=tuple(str(tag) for tag in head.get("tags") or ()),
+    )
+
+
+def _mapping(head: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = head.get(key) or {}
+    if not isinstance(value, dict):
+        raise TypeError(f"{key} must be a mapping, got {type(value).__name__}")
+    return value
+
+
+def _files(head: Mapping[str, Any]) -> dict[str, str]:
+    files = {str(name): str(content) for name, content in _mapping(head, "files").items()}
+    for name in files:
+        if PurePosixPath(name).is_absolute() or {"..", ""} & set(name.split("/")):
+            raise ValueError(f"files: {name!r} is no path beneath the work directory")
+    return files
+
+
+def _recorded(entry: Mapping[str, Any]) -> RecordedCall:
+    unknown = set(entry) - {"tool", "args", "result", "error"}
+    if unknown:
+        raise ValueError(f"recorded takes tool, args, and result or error; got {', '.join(sorted(unknown))}")
+    error = entry.get("error")
+    value = entry.get("result")
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return RecordedCall(
+        tool=str(entry["tool"]),
+        kwargs=_mapping(entry, "args"),
+        result=None if error else Payload(text, value, typed=True),
+        error=SpanError(str(error["type"]), str(error["message"])) if error else None,
     )
 
 
@@ -270,6 +328,13 @@ def _frozen_content(folder: Path, name: str, kept: str) -> bytes:
 def _check_format(path: Path, head: Mapping[str, Any]) -> None:
     if head.get("format") != FORMAT:
         raise SuiteError(f"{path}: format {head.get('format')!r}, this Spanproof reads {FORMAT}")
+
+
+def _check_keys(path: Path, head: Mapping[str, Any]) -> None:
+    """Refuse a key that nothing reads: a misspelt `must` would pass everything."""
+    unknown = sorted(set(head) - _CASE_KEYS)
+    if unknown:
+        raise SuiteError(f"{path}: no key {unknown[0]!r} is known; known are {', '.join(sorted(_CASE_KEYS))}")
 
 
 def _load_yaml(path: Path) -> dict[str, Any]:

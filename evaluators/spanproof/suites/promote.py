@@ -24,7 +24,7 @@ def promote(evaluation: TraceEvaluation, run_span_id: str, suite: Path, *, repla
         evaluation: what was found about the trace.
         run_span_id: which of its runs.
         suite: folder of the suite.
-        replace: freeze anew what is there already, keeping its notes.
+        replace: freeze anew what is there already, keeping what people wrote.
 
     Returns:
         The case of the suite.
@@ -39,7 +39,15 @@ def promote(evaluation: TraceEvaluation, run_span_id: str, suite: Path, *, repla
         known = load_case(folder)
         if not replace:
             return known
-        case = replace_fields(case, notes=known.notes)
+        case = replace_fields(
+            case,
+            notes=known.notes,
+            requirements=known.requirements,
+            inputs=known.inputs,
+            files=known.files,
+            recorded=known.recorded,
+            tags=known.tags,
+        )
     write_case(suite, case)
     return load_case(folder)
 

@@ -14,10 +14,11 @@ from pathlib import Path
 
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.junit import JUnitTest, Problem, ProblemKind, junit_xml
-from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.evaluators.score_rows import run_row
 from spanproof.evaluators.scores import BUILT_IN
 from spanproof.suites.case import Case, Expectation, expectation_of
+from spanproof.suites.errors import SuiteError
 from spanproof.suites.files import load_suite
 
 _UNJUDGED = ("skipped", "errored", "missing")
@@ -64,10 +65,11 @@ class CaseReport:
 
 @dataclass(frozen=True, slots=True)
 class SuiteReport:
-    """The results of all cases."""
+    """The results of all cases that hold a frozen run; `unfrozen` are the ids of the others."""
 
     suite: str
     cases: tuple[CaseReport, ...]
+    unfrozen: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -83,6 +85,7 @@ class SuiteReport:
         return {
             "suite": self.suite,
             "passed": self.passed,
+            "unfrozen": list(self.unfrozen),
             **{status.value: self.count(status) for status in CaseStatus},
             "cases": [_case_json(report) for report in self.cases],
         }
@@ -106,14 +109,24 @@ def run_suite(
         SuiteError: no suite, or a case that cannot be read; nothing is run then.
     """
     cases = load_suite(suite)
-    return SuiteReport(suite.resolve().name, tuple(run_case(case, engine) for case in track(cases)))
+    frozen = [case for case in cases if case.trace is not None]
+    unfrozen = tuple(case.id for case in cases if case.trace is None)
+    return SuiteReport(
+        suite.resolve().name, tuple(run_case(case, engine) for case in track(frozen)), unfrozen
+    )
 
 
 def run_case(case: Case, engine: Engine) -> CaseReport:
-    """Evaluate one case again."""
+    """Evaluate the frozen run of one case again.
+
+    Raises:
+        SuiteError: the case holds no run.
+    """
+    if case.trace is None or case.origin is None:
+        raise SuiteError(f"case {case.id} holds no frozen run; run the agent on it, with --agent")
     tests = {case.origin.run_span_id: case.tests} if case.tests is not None else None
     evaluation = engine.evaluate(case.trace, tests, case.fixtures)
-    run = next((each for each in evaluation.runs if each.run.span_id == case.origin.run_span_id), None)
+    run = find_run(evaluation, case.origin.run_span_id)
     found = [expectation_of(score, case.snippets) for score in run.scores] if run else []
     by_key = {each.key: each for each in found}
     differences = []
@@ -124,6 +137,11 @@ def run_case(case: Case, engine: Engine) -> CaseReport:
         elif now.verdict != expected.verdict:
             differences.append(Difference(expected, now.verdict, now.explanation))
     return CaseReport(case, _status(differences), tuple(differences), evaluation)
+
+
+def find_run(evaluation: TraceEvaluation, span_id: str) -> RunEvaluation | None:
+    """Return the run of this span, None where the trace has none."""
+    return next((each for each in evaluation.runs if each.run.span_id == span_id), None)
 
 
 def _why_missing(expected: Expectation) -> str:
@@ -164,17 +182,16 @@ def _line(difference: Difference) -> str:
 
 
 def _case_json(report: CaseReport) -> dict[str, object]:
+    origin = report.case.origin
+    assert origin is not None, "only frozen runs are judged again"
+    run = find_run(report.evaluation, origin.run_span_id)
     return {
         "id": report.case.id,
         "status": report.status.value,
         "agent": report.case.agent,
-        "trace_id": report.case.origin.trace_id,
-        "runs": [
-            run_row(run)
-            for run in report.evaluation.runs
-            if run.run.span_id == report.case.origin.run_span_id
-        ],
-        "run_span_id": report.case.origin.run_span_id,
+        "trace_id": origin.trace_id,
+        "runs": [run_row(run)] if run else [],
+        "run_span_id": origin.run_span_id,
         "frozen": {each.layer.value: each.verdict for each in report.case.expectations if each.is_of_layer},
         "differences": [
             {

@@ -62,7 +62,8 @@ def _case_row(case: Case, folder: Path) -> dict[str, object]:
         "id": case.id,
         "folder": str(folder),
         **pick(case, "agent task"),
-        **pick(case.origin, "trace_id run_span_id"),
+        "trace_id": case.origin.trace_id if case.origin else None,
+        "run_span_id": case.origin.run_span_id if case.origin else None,
         "snippets": len(case.snippets),
         "expectation": {each.layer.value: each.verdict for each in case.expectations if each.is_of_layer},
     }

@@ -1,23 +1,29 @@
-"""`spanproof suite run DIR`: evaluate a suite's cases again, offline; exit 1 unless all are reproduced."""
+"""`spanproof suite run DIR`: a suite's frozen runs judged again, or an agent run on its cases."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import click
 from rich.padding import Padding
+from rich.progress import Progress
 from rich.text import Text
 
 from spanproof.cli.engine import opened_engine
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.options.agent import AgentOptions, agent_options
 from spanproof.cli.options.config import sandbox_config_options
 from spanproof.cli.options.policy import policy_option
-from spanproof.cli.output.console import console, print_json, progress, write_junit
+from spanproof.cli.output.console import console, inform, print_json, progress, write_junit
+from spanproof.cli.output.experiment import print_experiment
 from spanproof.cli.output.hostile import plain
 from spanproof.cli.output.words import format_count
 from spanproof.config.model import Config
-from spanproof.suites import CaseReport, CaseStatus, SuiteReport, run_suite
+from spanproof.evaluators.engine import Engine
+from spanproof.experiments import Experiment, Trial, read_baseline, run_experiment
+from spanproof.suites import CaseReport, CaseStatus, SuiteReport, load_suite, run_suite
 
 _STYLES = {
     CaseStatus.REPRODUCED: "green",
@@ -39,28 +45,53 @@ def command() -> None:
 @sandbox_config_options
 @click.option("--junit", type=click.Path(path_type=Path), help="Write a JUnit file.")
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
+@agent_options
 def run(
     suite: Path,
     policy_file: Path | None,
     config: Config,
     junit: Path | None,
     as_json: bool,
+    trials: AgentOptions,
 ) -> int:
-    """Replay every case of a suite offline.
+    """Replay every case of a suite offline, or run an agent on it.
 
-    Exit code 0 when each gets the verdicts of its expectation, else 1.
+    Without an agent, exit code 0 means that each frozen run gets the verdicts of its expectation. With one,
+    that each case passes in every trial. Else it is 1.
 
     The same sections of the configuration apply as for `spanproof eval`.
     """
     with opened_engine(config, policy_file) as engine, progress(as_json=as_json) as bar:
-        report = run_suite(suite, engine, partial(bar.track, description="evaluating"))
+        report: SuiteReport | Experiment
+        if trials.agent is None:
+            report = run_suite(suite, engine, partial(bar.track, description="evaluating"))
+        else:
+            report = run_trials(suite, trials, engine, bar)
     if junit:
         write_junit(junit, report.to_junit())
     if as_json:
         print_json(report.to_json())
+    elif isinstance(report, Experiment):
+        print_experiment(report)
     else:
         print_report(report)
     return EXIT_PASS if report.passed else EXIT_GATE_FAILED
+
+
+def run_trials(suite: Path, options: AgentOptions, engine: Engine, bar: Progress) -> Experiment:
+    """Run an agent on a suite, with a line on the terminal for each trial that does not pass."""
+    assert options.agent is not None, "an agent is given"
+    baseline = read_baseline(options.baseline) if options.baseline else None
+    task = bar.add_task("running the agent", total=len(load_suite(suite)) * options.settings.trials)
+
+    def report(trial: Trial) -> None:
+        bar.advance(task)
+        if not trial.passed:
+            layer = f"{trial.layer.value}: " if trial.layer else ""
+            inform(f"{trial.verdict.value}  {trial.case} trial {trial.number}  {layer}{trial.reason}")
+
+    found = run_experiment(options.agent, suite, options.folder, engine, options.settings, report)
+    return replace(found, baseline=baseline, quarantine=options.quarantine)
 
 
 def print_report(report: SuiteReport) -> None:
@@ -74,8 +105,13 @@ def print_report(report: SuiteReport) -> None:
             found = f"{name}: expected {expected.verdict}, found {difference.found}: "
             line = Text.assemble(found, plain(difference.explanation))
             console.print(Padding(line, (0, 0, 0, 6)))
+    if report.unfrozen:
+        count = format_count(len(report.unfrozen), "case")
+        console.print(
+            Text(f"{count} without a frozen run: run an agent on them, with --agent", style="yellow")
+        )
     if not report.cases:
-        console.print(Text("the suite has no cases: nothing was checked", style="bold yellow"))
+        console.print(Text("the suite has no frozen runs: nothing was checked", style="bold yellow"))
     counts = [f"{report.count(status)} {status.value}" for status in CaseStatus if report.count(status)]
     cases = format_count(len(report.cases), "case")
     console.print(Text(f"{cases}: {', '.join(counts)}" if counts else cases))

@@ -1,0 +1,156 @@
+"""The options of `suite run` that name an agent, and how it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from spanproof.cli.problems import UsageProblem
+from spanproof.experiments import (
+    AgentUnderTest,
+    Settings,
+    Tools,
+    agent_in_module,
+    agent_program,
+    agent_service,
+)
+from spanproof.experiments.notebook import new_folder
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOptions:
+    """What the options say; without an agent the others have no meaning.
+
+    Attributes:
+        folder: where the results are written.
+        baseline: folder of the experiment to compare with.
+        quarantine: whether cases that are flaky in both do not decide.
+    """
+
+    agent: AgentUnderTest | None
+    settings: Settings
+    folder: Path
+    baseline: Path | None
+    quarantine: bool
+
+
+_DEFAULTS = Settings()
+_OPTIONS = (
+    click.option("--agent", metavar="MODULE:NAME", help="Run this agent, or what this factory makes."),
+    click.option("--command", metavar="LINE", help="Run this program: task on stdin, answer on stdout."),
+    click.option("--url", help="Run the agent behind this URL: POST {task}, the answer in the response."),
+    click.option(
+        "--tools",
+        type=click.Choice([each.value for each in Tools]),
+        default=_DEFAULTS.tools.value,
+        show_default=True,
+        help="Call the agent's tools, or answer from the case.",
+    ),
+    click.option(
+        "--unknown-calls",
+        type=click.Choice(["refuse", "live"]),
+        default="refuse",
+        show_default=True,
+        help="What a call that is not on record gets, with --tools recorded.",
+    ),
+    click.option(
+        "--trials", type=click.IntRange(1, 1000), default=1, show_default=True, help="How often per case."
+    ),
+    click.option(
+        "--jobs",
+        type=click.IntRange(1, 64),
+        default=_DEFAULTS.jobs,
+        show_default=True,
+        help="Trials at once.",
+    ),
+    click.option("--seed", type=int, default=0, show_default=True, help="Of the first trial."),
+    click.option(
+        "--timeout",
+        type=click.FloatRange(min=0.1),
+        default=_DEFAULTS.timeout_s,
+        show_default=True,
+        help="Seconds for one trial.",
+    ),
+    click.option("--max-tokens", type=click.IntRange(1), help="Begin no further trial beyond these tokens."),
+    click.option(
+        "--max-cost", type=click.FloatRange(min=0.0), help="Begin no further trial beyond these US dollars."
+    ),
+    click.option(
+        "--listen-port",
+        type=click.IntRange(0, 65535),
+        default=_DEFAULTS.listen_port,
+        show_default=True,
+        help="Of 127.0.0.1, where a service (--url) sends its spans.",
+    ),
+    click.option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Folder of the results; one that holds part of this experiment is completed."
+        "  [default: a new one below .spanproof/experiments]",
+    ),
+    click.option(
+        "--baseline",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Folder of an earlier experiment to compare with.",
+    ),
+    click.option(
+        "--quarantine-flaky", is_flag=True, help="Cases that are flaky in the baseline, too, decide nothing."
+    ),
+)
+
+
+def agent_options(command: Command) -> Command:
+    """Give a command the options of an agent; it gets them as one argument, `trials`.
+
+    Raises:
+        UsageProblem: more than one agent is given, or options of an agent without one.
+    """
+
+    @wraps(command)
+    def with_options(*args: Any, **given: Any) -> Any:
+        names = [option for option in ("agent", "command", "url") if given[option] is not None]
+        if len(names) > 1:
+            raise UsageProblem(f"--{names[0]} is given with --{names[1]}", "Name one agent.")
+        options = AgentOptions(
+            agent=_agent(given.pop("agent"), given.pop("command"), given.pop("url")),
+            settings=Settings(
+                trials=given.pop("trials"),
+                jobs=given.pop("jobs"),
+                seed=given.pop("seed"),
+                timeout_s=given.pop("timeout"),
+                tools=Tools(given.pop("tools")),
+                refuse_unknown=given.pop("unknown_calls") == "refuse",
+                listen_port=given.pop("listen_port"),
+                max_tokens=given.pop("max_tokens"),
+                max_cost_usd=given.pop("max_cost"),
+            ),
+            folder=given.pop("out") or new_folder(),
+            baseline=given.pop("baseline"),
+            quarantine=given.pop("quarantine_flaky"),
+        )
+        if options.agent is None and (options.settings != _DEFAULTS or options.baseline):
+            raise UsageProblem(
+                "there is no agent to run: frozen runs are judged again, once and offline",
+                "Name the agent: --agent package.module:name, --command LINE or --url URL.",
+            )
+        return command(*args, trials=options, **given)
+
+    decorated: Any = with_options
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return decorated  # type: ignore[no-any-return]
+
+
+def _agent(module: str | None, command: str | None, url: str | None) -> AgentUnderTest | None:
+    if module is not None:
+        return agent_in_module(module)
+    if command is not None:
+        return agent_program(command)
+    return agent_service(url) if url is not None else None

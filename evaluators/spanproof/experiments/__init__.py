@@ -1,0 +1,47 @@
+"""Agents run on suites: trials, judged by all layers without a model, compared with a baseline.
+
+from spanproof.experiments import run
+
+experiment = run("support.agents:make_agent", "suites/refunds", trials=5)
+experiment.compare(run("support.agents:make_old_agent", "suites/refunds", trials=5)).to_pandas()
+"""
+
+from spanproof.experiments.agents import AgentUnderTest, agent_in_module, agent_program, agent_service
+from spanproof.experiments.errors import ExperimentError
+from spanproof.experiments.experiment import (
+    BaselineRates,
+    CaseResult,
+    CaseStatus,
+    Comparison,
+    Experiment,
+    read_baseline,
+)
+from spanproof.experiments.notebook import run
+from spanproof.experiments.run import run_experiment
+from spanproof.experiments.settings import Settings, Tools
+from spanproof.experiments.statistics import bootstrap_difference, mcnemar, pass_at_k, pass_hat_k
+from spanproof.experiments.trial import Trial, TrialVerdict
+
+__all__ = [
+    "AgentUnderTest",
+    "BaselineRates",
+    "CaseResult",
+    "CaseStatus",
+    "Comparison",
+    "Experiment",
+    "ExperimentError",
+    "Settings",
+    "Tools",
+    "Trial",
+    "TrialVerdict",
+    "agent_in_module",
+    "agent_program",
+    "agent_service",
+    "bootstrap_difference",
+    "mcnemar",
+    "pass_at_k",
+    "pass_hat_k",
+    "read_baseline",
+    "run",
+    "run_experiment",
+]

@@ -1,0 +1,81 @@
+"""Which agent an experiment runs: an object in a module, a program, or a service.
+
+    support.agents:make_agent     a factory, a framework's agent, or a function that takes the task
+    python agent.py               a program: the task on stdin, the answer on stdout
+    http://127.0.0.1:8000/ask     a service: POST {"task": …}, the answer in the response
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import urlsplit
+
+from spanproof.experiments.errors import ExperimentError
+
+_TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+
+
+class AgentKind(StrEnum):
+    """How an agent is reached."""
+
+    MODULE = "module"
+    COMMAND = "command"
+    URL = "url"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentUnderTest:
+    """The agent of an experiment; `target` is written as the user wrote it."""
+
+    kind: AgentKind
+    target: str
+
+    @property
+    def command(self) -> list[str]:
+        """The words of a program's command line."""
+        return shlex.split(self.target)
+
+
+def agent_in_module(target: str) -> AgentUnderTest:
+    """Return the agent `package.module:name`.
+
+    Raises:
+        ExperimentError: the target is not written like that.
+    """
+    if not _TARGET.fullmatch(target):
+        raise ExperimentError(
+            f"agent {target!r}: write it as package.module:name, like support.agents:make_agent"
+        )
+    return AgentUnderTest(AgentKind.MODULE, target)
+
+
+def agent_program(command: str) -> AgentUnderTest:
+    """Return the agent that a command line starts.
+
+    Raises:
+        ExperimentError: the command is empty, or its quotes do not match.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as problem:
+        raise ExperimentError(f"command {command!r}: {problem}") from problem
+    if not words:
+        raise ExperimentError("command: it is empty; write it like 'python agent.py'")
+    return AgentUnderTest(AgentKind.COMMAND, command)
+
+
+def agent_service(url: str) -> AgentUnderTest:
+    """Return the agent behind a URL.
+
+    Raises:
+        ExperimentError: not a URL of http or https.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ExperimentError(
+            f"url {url!r} is not one of http or https; write it like http://127.0.0.1:8000/ask"
+        )
+    return AgentUnderTest(AgentKind.URL, url)

@@ -1,0 +1,202 @@
+"""The agent's own processes: `python -m spanproof.experiments.child CONFIG CONTROL`.
+
+Prepares tools and frameworks, imports the agent's module once, and then runs each job that it is given in a
+fork of itself, so that a trial begins from a fresh process without its imports. Where the module started
+threads, which do not survive a fork, it runs one job itself and ends.
+
+Jobs are paths, a line each, on stdin; what is answered goes to the descriptor CONTROL as lines of JSON: one
+when the module is loaded, then for each job the process that runs it, and its exit code.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import os
+import random
+import sys
+import threading
+import traceback
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+from opentelemetry import trace
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
+
+from spanproof.experiments.recorded_tools import RecordedTools, install
+from spanproof.instrumentors import register, set_cohort
+from spanproof.semconv import openinference
+
+
+class FileExporter(SpanExporter):
+    """Appends spans to a file; concatenated requests of OTLP are one request."""
+
+    def __init__(self) -> None:
+        self.path = Path(os.devnull)
+        self.exported = 0
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Write these spans."""
+        with self.path.open("ab") as file:
+            file.write(encode_spans(spans).SerializeToString())
+        self.exported += len(spans)
+        return SpanExportResult.SUCCESS
+
+
+class AgentProcess:
+    """The process that has the agent's module, and runs jobs."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        """Prepare tools and frameworks; nothing of the agent is imported yet."""
+        sys.path[0:0] = config["path"]
+        self._target: str = config["agent"]
+        self._exporter = FileExporter()
+        self._provider = TracerProvider(resource=Resource.create({"service.name": config["service"]}))
+        self._provider.add_span_processor(SimpleSpanProcessor(self._exporter))
+        trace.set_tracer_provider(self._provider)
+        self._tools = RecordedTools(refuse=config["refuse"])
+        if config["tools"] == "recorded":
+            install(self._tools)
+        register(instrument=("smolagents", "langchain", "openai-agents"))
+        self._found: Any = None
+
+    def load(self) -> None:
+        """Import the agent's module."""
+        module, _, name = self._target.partition(":")
+        self._found = reduce(getattr, name.split("."), import_module(module))
+
+    def run(self, path: str) -> None:
+        """Run the job in this file, and write its result."""
+        job = json.loads(Path(path).read_text(encoding="utf-8"))
+        random.seed(job["seed"])
+        os.chdir(job["work"])
+        self._exporter.path = Path(job["trace"])
+        self._tools.lay_out(job["recorded"])
+        result: dict[str, Any] = {"answer": None, "error": None, "made": False}
+        try:
+            agent = make_agent(self._found)
+            result["made"] = True
+            with set_cohort(**job["cohort"]):
+                answer = call_agent(agent, job["task"], job["inputs"])
+            result["answer"] = answer if isinstance(answer, str) else json.dumps(answer, default=str)
+            if not self._exporter.exported:
+                _record_run(self._target, job["task"], result["answer"])
+        except BaseException as error:  # noqa: BLE001 - whatever the agent raises is its result
+            result["error"] = describe_error(error)
+        self._provider.shutdown()
+        result["unknown_calls"] = self._tools.unknown
+        Path(job["result"]).write_text(json.dumps(result, default=str), encoding="utf-8")
+
+
+def main(config: str, control: int) -> None:
+    """Run jobs until stdin ends."""
+    with os.fdopen(control, "w", encoding="utf-8") as answers:
+        process = AgentProcess(json.loads(config))
+
+        def answer(**what: Any) -> None:
+            answers.write(json.dumps(what) + "\n")
+            answers.flush()
+
+        try:
+            process.load()
+        except BaseException as error:  # noqa: BLE001 - whatever its module raises
+            answer(error=describe_error(error))
+            return
+        forks = threading.active_count() == 1
+        answer(error=None, forks=forks)
+        for line in sys.stdin:
+            path = line.rstrip("\n")
+            if not forks:
+                answer(pid=os.getpid())
+                process.run(path)
+                return
+            pid = os.fork()
+            if not pid:
+                answers.close()
+                _run_in_fork(process, path)
+            answer(pid=pid)
+            _, status = os.waitpid(pid, 0)
+            answer(code=os.waitstatus_to_exitcode(status))
+
+
+def _run_in_fork(process: AgentProcess, path: str) -> NoReturn:
+    """Run a job in a session of its own, without the descriptors of the process it was forked from."""
+    os.setsid()
+    nowhere = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nowhere, 0)
+    code = 1
+    try:
+        process.run(path)
+        code = 0
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def describe_error(error: BaseException) -> dict[str, str]:
+    """Return an exception as JSON data."""
+    shown = "".join(traceback.format_exception(error, limit=-8))
+    return {"type": type(error).__name__, "message": str(error), "traceback": shown}
+
+
+def make_agent(found: Any) -> Any:
+    """Return the agent; a class or a factory without parameters is called."""
+    if inspect.isclass(found) or (inspect.isroutine(found) and not _takes_task(found)):
+        return found()
+    return found
+
+
+def call_agent(agent: Any, task: str, inputs: Mapping[str, Any]) -> Any:
+    """Return the agent's answer to a task, in the way its framework is called."""
+    framework = type(agent).__module__.partition(".")[0]
+    if framework == "smolagents":
+        return agent.run(task, additional_args=dict(inputs) or None)
+    if framework == "agents":
+        return import_module("agents").Runner.run_sync(agent, task, **inputs).final_output
+    if hasattr(agent, "invoke"):
+        return _last_message(agent.invoke({"messages": [("user", task)], **inputs}))
+    method = agent if callable(agent) else agent.run
+    answer = method(task, **inputs)
+    return asyncio.run(_wait_for(answer)) if inspect.isawaitable(answer) else answer
+
+
+async def _wait_for(answer: Any) -> Any:
+    return await answer
+
+
+def _takes_task(function: Any) -> bool:
+    """Whether a function has a parameter that must be given: then it is the agent, else a factory."""
+    parameters = inspect.signature(function).parameters.values()
+    required = (each for each in parameters if each.default is each.empty)
+    return any(each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in required)
+
+
+def _last_message(state: Any) -> Any:
+    """The text of a graph's last message; whatever else a graph returns is its answer itself."""
+    messages = state.get("messages") if isinstance(state, Mapping) else None
+    if not messages:
+        return getattr(state, "content", state)
+    return getattr(messages[-1], "content", messages[-1])
+
+
+def _record_run(target: str, task: str, answer: str) -> None:
+    """Record the run of a function that traced nothing itself, so that its answer can be judged."""
+    attributes = {
+        openinference.SPAN_KIND: "AGENT",
+        openinference.INPUT_VALUE: task,
+        openinference.OUTPUT_VALUE: answer,
+    }
+    tracer = trace.get_tracer("spanproof.experiments")
+    tracer.start_span(target.partition(":")[2], attributes=attributes).end()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

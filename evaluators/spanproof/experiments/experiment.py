@@ -1,0 +1,405 @@
+"""An experiment's results: by case, over all cases, and beside a baseline.
+
+A case is *passed* when every trial passed, *failed* when none did, *flaky* when some did, *inconclusive*
+when trials could not be judged and none failed. Beside a baseline, or beside the frozen run a case was
+promoted from, a failed case is *reproduced* where it failed before and *regressed* where it passed, and a
+passed one is *fixed* where it failed before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from math import fsum, prod
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from spanproof.evaluators.junit import JUnitTest, Problem, ProblemKind, junit_xml
+from spanproof.experiments.errors import ExperimentError
+from spanproof.experiments.folder import ExperimentFolder
+from spanproof.experiments.statistics import bootstrap_difference, mcnemar, pass_at_k, pass_hat_k
+from spanproof.experiments.trial import Trial, TrialVerdict
+from spanproof.gate.statistics import Interval, wilson
+from spanproof.suites import Case
+from spanproof.trace import Label, Layer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_DATED = re.compile(r"\d{4}-?\d{2}-?\d{2}|-\d{4}$|@|sha256")
+_HOSTED = re.compile(r"^(?:.*/)?(?:gpt|o\d|chatgpt|claude|gemini|mistral|grok|command)[-\d]|latest$")
+
+
+class CaseStatus(StrEnum):
+    """How a case came out."""
+
+    PASSED = "passed"
+    FIXED = "fixed"
+    FLAKY = "flaky"
+    REPRODUCED = "reproduced"
+    REGRESSED = "regressed"
+    FAILED = "failed"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """One case with its trials, in the order of their numbers.
+
+    Attributes:
+        before: whether it passed before, by the baseline or by the frozen run; None where that is not known.
+        quarantined: it was flaky in the baseline, too, and does not decide.
+    """
+
+    case: Case
+    trials: tuple[Trial, ...]
+    before: bool | None = None
+    quarantined: bool = False
+
+    @property
+    def judged(self) -> tuple[Trial, ...]:
+        """The trials with a verdict."""
+        return tuple(trial for trial in self.trials if trial.verdict is not TrialVerdict.UNJUDGED)
+
+    @property
+    def passed(self) -> int:
+        """How many trials passed."""
+        return sum(trial.passed for trial in self.trials)
+
+    @property
+    def rate(self) -> float | None:
+        """The share of the judged trials that passed, None where none was judged."""
+        return self.passed / len(self.judged) if self.judged else None
+
+    @property
+    def status(self) -> CaseStatus:
+        """How it came out."""
+        failed = len(self.judged) - self.passed
+        if self.passed and failed:
+            return CaseStatus.FLAKY
+        if failed:
+            known = {True: CaseStatus.REGRESSED, False: CaseStatus.REPRODUCED, None: CaseStatus.FAILED}
+            return known[self.before]
+        if len(self.judged) < len(self.trials) or not self.trials:
+            return CaseStatus.INCONCLUSIVE
+        return CaseStatus.FIXED if self.before is False else CaseStatus.PASSED
+
+    @property
+    def first_failure(self) -> Trial | None:
+        """The first trial that did not pass."""
+        return next((trial for trial in self.trials if not trial.passed), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """An experiment beside a baseline, over the cases that both judged.
+
+    Attributes:
+        difference: of the mean pass rates, now less before; None where no case is in both.
+        low, high: its 95 % interval, by resampling the cases.
+        p_value: of McNemar's exact test over the cases that flipped.
+        fixed, regressed: ids of the cases that flipped: by the majority of their trials.
+    """
+
+    cases: int
+    difference: float | None
+    low: float | None
+    high: float | None
+    p_value: float
+    fixed: tuple[str, ...]
+    regressed: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as JSON data."""
+        return {
+            "cases": self.cases,
+            "difference": self.difference,
+            "interval": [self.low, self.high],
+            "mcnemar_p": self.p_value,
+            "fixed": list(self.fixed),
+            "regressed": list(self.regressed),
+        }
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the cases that flipped as a table: `case` and `change`."""
+        import pandas as pd
+
+        rows = [(case, "fixed") for case in self.fixed] + [(case, "regressed") for case in self.regressed]
+        return pd.DataFrame(rows, columns=["case", "change"])
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The trials of an experiment.
+
+    Attributes:
+        folder: where it is stored.
+        wanted: trials per case that were wanted.
+        stopped: why it ended before all trials were run; empty where it did not.
+        baseline: what it is compared with.
+        quarantine: whether cases that are flaky in both do not decide.
+    """
+
+    folder: str
+    agent: str
+    suite_cases: tuple[Case, ...]
+    trials: tuple[Trial, ...]
+    wanted: int
+    stopped: str = ""
+    baseline: BaselineRates | None = None
+    quarantine: bool = False
+
+    @cached_property
+    def cases(self) -> tuple[CaseResult, ...]:
+        """Every case of the suite with its trials."""
+        by_case: dict[str, list[Trial]] = {}
+        for trial in sorted(self.trials, key=lambda each: each.number):
+            by_case.setdefault(trial.case, []).append(trial)
+        return tuple(self._result(case, tuple(by_case.get(case.id, ()))) for case in self.suite_cases)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every case that decides passed in every trial, and all trials were run."""
+        deciding = [each for each in self.cases if not each.quarantined]
+        good = (CaseStatus.PASSED, CaseStatus.FIXED)
+        return bool(deciding) and not self.stopped and all(each.status in good for each in deciding)
+
+    def count(self, status: CaseStatus) -> int:
+        """Return how many cases came out like this."""
+        return sum(each.status is status for each in self.cases)
+
+    def pass_at(self, k: int) -> float | None:
+        """Return the mean pass@k of the cases with at least `k` judged trials; None where there is none."""
+        rates = [pass_at_k(len(each.judged), each.passed, k) for each in self.cases if len(each.judged) >= k]
+        return fmean(rates) if rates else None
+
+    def pass_hat(self, k: int) -> float | None:
+        """Return the mean pass^k of the cases with at least `k` judged trials; None where there is none."""
+        rates = [pass_hat_k(len(each.judged), each.passed, k) for each in self.cases if len(each.judged) >= k]
+        return fmean(rates) if rates else None
+
+    @property
+    def interval(self) -> Interval | None:
+        """The 95 % interval of pass@1, over cases: trials of one case are not independent of each other."""
+        rates = [each.rate for each in self.cases if each.rate is not None]
+        return wilson(fsum(rates), len(rates)) if rates else None
+
+    @property
+    def step_success(self) -> float | None:
+        """The share of steps that ended without an error; None where there were none."""
+        steps = sum(trial.steps for trial in self.trials)
+        return sum(trial.ok_steps for trial in self.trials) / steps if steps else None
+
+    @property
+    def run_success_by_steps(self) -> float | None:
+        """Step success multiplied over the mean number of steps: the chance that no step of a run fails."""
+        rate, counts = self.step_success, [trial.steps for trial in self.trials if trial.steps]
+        return None if rate is None else prod([rate] * round(fmean(counts)))
+
+    def fail_rates(self) -> dict[str, tuple[int, int]]:
+        """Return for each layer how many trials failed it, and how many it judged."""
+        found = {}
+        for layer in Layer:
+            verdicts = Counter(trial.layers.get(layer.value, "skipped") for trial in self.trials)
+            found[layer.value] = (verdicts["fail"], verdicts["fail"] + verdicts["pass"])
+        return found
+
+    def rates_by(self, group: str) -> dict[str, tuple[int, int]]:
+        """Return passed and judged trials for each value of a group.
+
+        Args:
+            group: `tag`, or a dimension of the cohort of the cases.
+        """
+        found: dict[str, tuple[int, int]] = {}
+        for each in self.cases:
+            values = each.case.tags if group == "tag" else (getattr(each.case.cohort, group),)
+            for value in filter(None, values):
+                passed, judged = found.get(value, (0, 0))
+                found[value] = (passed + each.passed, judged + len(each.judged))
+        return found
+
+    @property
+    def floating_models(self) -> tuple[str, ...]:
+        """The models whose name is an alias: what they answer with may change from day to day."""
+        names = {name for trial in self.trials for name in trial.models}
+        return tuple(sorted(each for each in names if _HOSTED.search(each) and not _DATED.search(each)))
+
+    def compare(self, baseline: Experiment) -> Comparison:
+        """Return this experiment beside another one on the same cases."""
+        now = {each.case.id: each.rate for each in self.cases if each.rate is not None}
+        before = {each.case.id: each.rate for each in baseline.cases if each.rate is not None}
+        return compare_rates(now, before)
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The experiment beside its baseline, None where it has none."""
+        if self.baseline is None:
+            return None
+        now = {each.case.id: each.rate for each in self.cases if each.rate is not None}
+        return compare_rates(now, self.baseline.rates)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the experiment as JSON data, which `spanproof gate --scores` reads; docs/experiments.md."""
+        ks = [k for k in (1, 2, 3, 5, 10) if k <= self.wanted]
+        comparison = self.comparison
+        return {
+            "agent": self.agent,
+            "folder": self.folder,
+            "passed": self.passed,
+            "stopped": self.stopped or None,
+            "trials_per_case": self.wanted,
+            "pass_at": {str(k): self.pass_at(k) for k in ks},
+            "pass_hat": {str(k): self.pass_hat(k) for k in ks},
+            "interval": [self.interval.low, self.interval.high] if self.interval else None,
+            "step_success": self.step_success,
+            "run_success_by_steps": self.run_success_by_steps,
+            **{status.value: self.count(status) for status in CaseStatus},
+            "layers": {name: {"failed": a, "judged": b} for name, (a, b) in self.fail_rates().items()},
+            "tags": {name: {"passed": a, "judged": b} for name, (a, b) in self.rates_by("tag").items()},
+            "floating_models": list(self.floating_models),
+            "baseline": comparison.to_json() if comparison else None,
+            "cases": [_case_json(each) for each in self.cases],
+        }
+
+    def to_junit(self) -> str:
+        """Return the experiment as JUnit XML, a test per case."""
+        return junit_xml(f"spanproof experiment {self.agent}", [_junit(each) for each in self.cases])
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a table with a row per trial."""
+        import pandas as pd
+
+        rows = [
+            {
+                "case": trial.case,
+                "trial": trial.number,
+                "verdict": trial.verdict.value,
+                "reason": trial.reason,
+                "wall_s": trial.wall_s,
+                "tokens": trial.tokens,
+                "cost_usd": trial.cost_usd,
+                "steps": trial.steps,
+                **{name: trial.layers.get(name) for name in (each.value for each in Layer)},
+            }
+            for each in self.cases
+            for trial in each.trials
+        ]
+        return pd.DataFrame(rows)
+
+    def _result(self, case: Case, trials: tuple[Trial, ...]) -> CaseResult:
+        rate = self.baseline.rates.get(case.id) if self.baseline else None
+        before = (
+            _passed_when_frozen(case) if self.baseline is None else (None if rate is None else rate >= 0.5)
+        )
+        result = CaseResult(case, trials, before)
+        flaky_before = rate is not None and 0 < rate < 1
+        if self.quarantine and flaky_before and result.status is CaseStatus.FLAKY:
+            return CaseResult(case, trials, before, quarantined=True)
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineRates:
+    """The pass rate of each case of an earlier experiment."""
+
+    origin: str
+    rates: Mapping[str, float]
+
+
+def read_baseline(folder: Path) -> BaselineRates:
+    """Return the pass rates of the experiment in a folder.
+
+    Raises:
+        ExperimentError: there is none, or none of its trials was judged.
+    """
+    results = ExperimentFolder(folder)
+    results.read_head()
+    judged: dict[str, list[bool]] = {}
+    for trial in results.read_trials():
+        if trial.verdict is not TrialVerdict.UNJUDGED:
+            judged.setdefault(trial.case, []).append(trial.passed)
+    if not judged:
+        raise ExperimentError(f"{folder} has no judged trial to compare with")
+    return BaselineRates(str(folder), {case: fmean(passed) for case, passed in judged.items()})
+
+
+def compare_rates(now: Mapping[str, float], before: Mapping[str, float]) -> Comparison:
+    """Return the comparison of pass rates by case; cases that are in one of both only are left out."""
+    both = sorted(now.keys() & before.keys())
+    fixed = tuple(case for case in both if now[case] >= 0.5 > before[case])
+    regressed = tuple(case for case in both if before[case] >= 0.5 > now[case])
+    difference = low = high = None
+    if both:
+        difference, low, high = bootstrap_difference([before[c] for c in both], [now[c] for c in both])
+    p_value = mcnemar(len(regressed), len(fixed))
+    return Comparison(len(both), difference, low, high, p_value, fixed, regressed)
+
+
+def _passed_when_frozen(case: Case) -> bool | None:
+    """Whether the run a case was promoted from failed no layer; None of a case without a run."""
+    layers = [each.label for each in case.expectations if each.is_of_layer]
+    return None if not layers else Label.FAIL not in layers
+
+
+def _case_json(result: CaseResult) -> dict[str, Any]:
+    interval = wilson(result.passed, len(result.judged))
+    return {
+        "id": result.case.id,
+        "status": result.status.value,
+        "quarantined": result.quarantined,
+        "passed": result.passed,
+        "judged": len(result.judged),
+        "interval": [interval.low, interval.high] if interval else None,
+        "tags": list(result.case.tags),
+        "trials": [_trial_json(trial) for trial in result.trials],
+        "runs": [],
+        "cases": [dict(trial.row) for trial in result.trials if trial.row],
+    }
+
+
+def _trial_json(trial: Trial) -> dict[str, Any]:
+    return {
+        "trial": trial.number,
+        "verdict": trial.verdict.value,
+        "reason": trial.reason,
+        "layer": trial.layer.value if trial.layer else None,
+        "layers": dict(trial.layers),
+        "answer": trial.answer,
+        "wall_s": trial.wall_s,
+        "tokens": trial.tokens,
+        "cost_usd": trial.cost_usd,
+        "steps": trial.steps,
+        "unknown_calls": [dict(each) for each in trial.unknown_calls],
+        "trace_id": trial.trace_id,
+        "requirements": [
+            {"requirement": each.requirement, "holds": each.holds, "reason": each.reason}
+            for each in trial.findings
+        ],
+    }
+
+
+def _junit(result: CaseResult) -> JUnitTest:
+    problem = None
+    if result.status not in (CaseStatus.PASSED, CaseStatus.FIXED) and not result.quarantined:
+        first = result.first_failure
+        kind = ProblemKind.ERROR if result.status is CaseStatus.INCONCLUSIVE else ProblemKind.FAILURE
+        passed = f"{result.passed} of {len(result.trials)} trials passed"
+        problem = Problem(
+            kind,
+            f"{result.status.value}: {first.reason if first else passed}",
+            _details(passed, result.trials),
+        )
+    return JUnitTest("spanproof.experiment", result.case.id, problem)
+
+
+def _details(passed: str, trials: Sequence[Trial]) -> str:
+    lines: Iterable[str] = (
+        f"trial {trial.number}: {trial.verdict.value} {trial.reason}; trace {trial.trace_id or 'none'}"
+        for trial in trials
+    )
+    return "\n".join([passed, *lines])

@@ -1,0 +1,141 @@
+"""A trial judged: its trace evaluated by all layers, and each requirement of the case held against it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from spanproof.evaluators.detect import detect
+from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
+from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.score_rows import run_row
+from spanproof.experiments.launch import Ended
+from spanproof.experiments.trial import Trial, TrialVerdict
+from spanproof.suites import Case
+from spanproof.suites.requirements import Finding
+from spanproof.trace import Errored, Label, Layer, Run, Scored, Skipped, Span, SpanKind, Trace, trace_of
+from spanproof.trace.dialects import normalise
+from spanproof.trace.otlp import MalformedOtlp, read_file
+
+
+def judge_trial(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engine) -> Trial:
+    """Return the result of a trial whose agent has ended.
+
+    Args:
+        case: its requirements, tests and fixtures.
+        number: of the trial, from 1.
+        ended: how the agent ended.
+        trace_file: the spans it left; there may be none.
+        engine: judges the run.
+    """
+    trace = _read_trace(trace_file)
+    root = _find_root(trace) if trace is not None else None
+    if trace is None or root is None:
+        what = ended.error or "it left no trace of an agent's run, so nothing can be judged"
+        verdict = TrialVerdict.FAILED if ended.error else TrialVerdict.UNJUDGED
+        return Trial(
+            case.id,
+            number,
+            verdict,
+            f"the agent failed: {what}" if ended.error else what,
+            answer=ended.answer,
+            wall_s=ended.wall_s,
+            unknown_calls=ended.unknown_calls,
+        )
+    tests = {root.span_id: case.tests} if case.tests is not None else None
+    evaluation = engine.evaluate(trace, tests, case.fixtures)
+    run = next(each for each in evaluation.runs if each.run.span_id == root.span_id)
+    findings = tuple(requirement.check(run, ended.answer) for requirement in case.required)
+    verdict, reason, layer = _conclude(findings, ended)
+    return Trial(
+        case=case.id,
+        number=number,
+        verdict=verdict,
+        reason=reason,
+        layer=layer,
+        findings=findings,
+        layers={each.value: _verdict_of(run, each) for each in Layer},
+        answer=ended.answer,
+        wall_s=ended.wall_s,
+        tokens=sum(_tokens(each.run) for each in evaluation.runs),
+        cost_usd=_sum_cost(evaluation),
+        steps=len(run.run.steps),
+        ok_steps=sum(step.error is None for step in run.run.steps),
+        models=tuple(
+            sorted({span.model for span in trace.spans if span.kind is SpanKind.LLM and span.model})
+        ),
+        unknown_calls=ended.unknown_calls,
+        trace_id=trace.trace_id,
+        trace_file=trace_file.name,
+        row={"trace_id": trace.trace_id, "case": case.id, "trial": number, "runs": [run_row(run)]},
+    )
+
+
+def _read_trace(path: Path) -> Trace | None:
+    """Return the trace with the most spans; None where no spans were written."""
+    spans: dict[str, list[Span]] = {}
+    try:
+        requests = read_file(path) if path.exists() else []
+    except MalformedOtlp:
+        requests = []  # a process that was killed while it wrote
+    for request in requests:
+        for span in normalise(request):
+            spans.setdefault(span.trace_id, []).append(span)
+    largest = max(spans, key=lambda trace_id: len(spans[trace_id]), default=None)
+    return None if largest is None else trace_of(spans[largest])
+
+
+def _find_root(trace: Trace) -> Run | None:
+    """Return the run that no other run called; of several the first."""
+    runs = runs_of(trace, detect(trace))
+    return next((run for run in runs if run.parent_span_id is None), None)
+
+
+def _conclude(findings: Sequence[Finding], ended: Ended) -> tuple[TrialVerdict, str, Layer | None]:
+    failed = [each for each in findings if each.holds is False]
+    layer = next((each.layer for each in failed if each.layer), None)
+    if ended.error is not None:
+        return TrialVerdict.FAILED, f"the agent failed: {ended.error}", layer
+    if failed:
+        return TrialVerdict.FAILED, _format(failed[0]), layer
+    open_ones = [each for each in findings if each.holds is None]
+    if open_ones:
+        return TrialVerdict.UNJUDGED, f"not judged: {_format(open_ones[0])}", None
+    return TrialVerdict.PASSED, "", None
+
+
+def _format(finding: Finding) -> str:
+    return finding.reason if finding.layer else f"{finding.requirement}: {finding.reason}"
+
+
+def _verdict_of(run: RunEvaluation, layer: Layer) -> str:
+    for score in run.scores:
+        if score.layer is layer and score.name == layer.value:
+            match score.outcome:
+                case Scored(label=Label() as label):
+                    return label.value
+                case Scored():
+                    return "uncertain"
+                case Errored():
+                    return "errored"
+                case Skipped():
+                    return "skipped"
+    return "skipped"
+
+
+def _tokens(run: Run) -> int:
+    return run.usage.input_tokens + run.usage.output_tokens
+
+
+def _sum_cost(evaluation: TraceEvaluation) -> float | None:
+    """The cost of all runs in US dollars; None where no run's model has a known price."""
+    costs = [
+        score.outcome.raw
+        for score in evaluation.scores
+        if score.layer is Layer.TRAJECTORY
+        and score.name == "cost_usd"
+        and isinstance(score.outcome, Scored)
+        and score.outcome.raw is not None
+    ]
+    return sum(costs) if costs else None

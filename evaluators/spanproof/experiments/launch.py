@@ -1,0 +1,366 @@
+"""The agent of one trial: started as a process of its own, traced, and ended with all that it started.
+
+A module's agent runs in forks of `spanproof.experiments.child`, which traces it into a file. A program or a
+service traces itself, and sends its spans to a listener on loopback; a service's are found by the
+`traceparent` it was called with.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from spanproof.experiments.agents import AgentKind, AgentUnderTest
+from spanproof.experiments.errors import ExperimentError
+from spanproof.experiments.listener import OtlpListener
+from spanproof.experiments.settings import Settings, Tools
+from spanproof.suites import Case
+from spanproof.trace import RecordedCall
+
+_OUTPUT_BYTES = 64 * 1024
+_IMPORT_S = 300.0
+"""How long the agent's module may take to be imported."""
+
+_SETTLE_S = 2.0
+"""How long a service's last spans are waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How the agent's process ended.
+
+    Attributes:
+        error: why there is no answer, as a sentence; None where there is one.
+        wall_s: from its start to its end.
+        output: the end of what it printed.
+    """
+
+    answer: str | None
+    error: str | None
+    wall_s: float
+    output: str = ""
+    unknown_calls: tuple[Mapping[str, Any], ...] = field(default=())
+
+
+class AgentRunner:
+    """Runs one agent, a trial at a time; keeps the process that has its module between trials.
+
+    Not thread-safe: one for each trial that runs at once.
+    """
+
+    def __init__(
+        self, agent: AgentUnderTest, settings: Settings, listener: OtlpListener | None = None
+    ) -> None:
+        """Start nothing yet.
+
+        Args:
+            agent: which one.
+            settings: the limits.
+            listener: where a service sends its spans; needed for one.
+        """
+        self._agent = agent
+        self._settings = settings
+        self._listener = listener
+        self._server: AgentServer | None = None
+
+    def run(
+        self, case: Case, recorded: Sequence[RecordedCall], seed: int, folder: Path, trace_file: Path
+    ) -> Ended:
+        """Run the agent on a case once.
+
+        Args:
+            case: the task with its inputs and files.
+            recorded: the tool calls that it may be answered from.
+            seed: of this trial.
+            folder: a new, empty folder for it.
+            trace_file: where its spans are written.
+
+        Raises:
+            ExperimentError: the agent cannot be made or started at all.
+        """
+        work = folder / "work"
+        work.mkdir()
+        for name, content in case.files.items():
+            (work / name).parent.mkdir(parents=True, exist_ok=True)
+            (work / name).write_text(content, encoding="utf-8")
+        match self._agent.kind:
+            case AgentKind.MODULE:
+                return self._run_module(case, recorded, seed, folder, trace_file)
+            case AgentKind.COMMAND:
+                with OtlpListener() as own:
+                    ended = _run_program(self._agent, case, self._settings, seed, work, own)
+                    own.write(trace_file)
+                    return ended
+            case AgentKind.URL:
+                trace_id = secrets.token_hex(16)
+                ended = _call_service(self._agent, case, self._settings, trace_id)
+                if self._listener is not None:
+                    self._listener.write(trace_file, trace_id, _SETTLE_S)
+                return ended
+
+    def close(self) -> None:
+        """End the process that has the agent's module."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+    def _run_module(
+        self, case: Case, recorded: Sequence[RecordedCall], seed: int, folder: Path, trace_file: Path
+    ) -> Ended:
+        is_recorded = self._settings.tools is Tools.RECORDED
+        result = folder / "result.json"
+        job = {
+            "task": case.task,
+            "inputs": dict(case.inputs),
+            "seed": seed,
+            "cohort": {"task": case.cohort.task or case.id},
+            "recorded": [_plain(call) for call in recorded] if is_recorded else [],
+            "work": str(folder / "work"),
+            "trace": str(trace_file),
+            "result": str(result),
+        }
+        path = folder / "job.json"
+        path.write_text(json.dumps(job), encoding="utf-8")
+        if self._server is None or self._server.is_used_up:
+            self.close()
+            self._server = AgentServer(self._agent, self._settings)
+        start = time.monotonic()
+        code = self._server.run(path, self._settings.timeout_s)
+        wall_s = time.monotonic() - start
+        output = self._server.output
+        if code is None:
+            return Ended(None, f"it did not answer within {self._settings.timeout_s:g} s", wall_s, output)
+        if not result.exists():
+            return Ended(
+                None, f"its process ended with exit code {code}: {_last_line(output)}", wall_s, output
+            )
+        given = json.loads(result.read_text(encoding="utf-8"))
+        error = given["error"]
+        if not given["made"]:
+            raise _cannot_be_made(self._agent, error)
+        shown = f"it raised {error['type']}: {error['message']}" if error else None
+        return Ended(given["answer"], shown, wall_s, output, tuple(given["unknown_calls"]))
+
+
+class AgentServer:
+    """The process that has the agent's module, `spanproof.experiments.child`, and what it printed last."""
+
+    def __init__(self, agent: AgentUnderTest, settings: Settings) -> None:
+        """Start it, and wait until the module is loaded.
+
+        Raises:
+            ExperimentError: the module cannot be imported, or that takes longer than five minutes.
+        """
+        config = {
+            "agent": agent.target,
+            "path": [str(Path.cwd())],
+            "service": agent.target.partition(":")[2],
+            "tools": settings.tools.value,
+            "refuse": settings.refuse_unknown,
+        }
+        reader, writer = os.pipe()
+        self._printed = tempfile.TemporaryFile("a+b")  # noqa: SIM115 - it is closed with the process
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "spanproof.experiments.child", json.dumps(config), str(writer)],
+            stdin=subprocess.PIPE,
+            stdout=self._printed,
+            stderr=subprocess.STDOUT,
+            pass_fds=(writer,),
+            # Numbers of hashes are drawn by the seed, so that sets are in the same order in each run.
+            env={**os.environ, "PYTHONHASHSEED": str(settings.seed % 2**32)},
+            start_new_session=True,
+        )
+        os.close(writer)
+        self._answers = LineReader(reader)
+        loaded = self._answers.read(_IMPORT_S)
+        if not loaded or loaded["error"]:
+            output = self.output
+            self.close()
+            if loaded:
+                raise _cannot_be_made(agent, loaded["error"])
+            raise ExperimentError(
+                f"the module of the agent {agent.target} was not imported within {_IMPORT_S:g} s:"
+                f" {_last_line(output)}"
+            )
+        self._forks: bool = loaded["forks"]
+        self.is_used_up = False
+
+    def run(self, job: Path, timeout_s: float) -> int | None:
+        """Run a job; returns its exit code, None where it was killed as late."""
+        assert self._process.stdin is not None, "it was opened as a pipe"
+        self.is_used_up = not self._forks
+        self._printed.truncate(0)
+        self._process.stdin.write(f"{job}\n".encode())
+        self._process.stdin.flush()
+        started = self._answers.read(timeout_s)
+        if not started:
+            return None
+        ended = self._answers.read(timeout_s)
+        # What the agent left running, and the agent itself where it is late.
+        _kill_group(started["pid"])
+        if self._forks and ended is None:
+            self.is_used_up = self._answers.read(_SETTLE_S) is None
+            return None
+        return ended["code"] if ended else self._process.poll()
+
+    @property
+    def output(self) -> str:
+        """The end of what the agent printed."""
+        size = os.fstat(self._printed.fileno()).st_size
+        text = os.pread(self._printed.fileno(), _OUTPUT_BYTES, max(0, size - _OUTPUT_BYTES))
+        return text.decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """Kill it with all that it started."""
+        _kill_group(self._process.pid)
+        self._process.wait()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        self._answers.close()
+        self._printed.close()
+
+
+class LineReader:
+    """Reads lines of JSON from a descriptor, with a limit on how long that takes."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._rest = b""
+
+    def read(self, timeout_s: float) -> dict[str, Any] | None:
+        """Return the next line; None where none comes in time, or the other end was closed."""
+        until = time.monotonic() + timeout_s
+        while b"\n" not in self._rest:
+            ready, _, _ = select.select([self._descriptor], [], [], max(0.0, until - time.monotonic()))
+            part = os.read(self._descriptor, 65536) if ready else b""
+            if not part:
+                return None
+            self._rest += part
+        line, _, self._rest = self._rest.partition(b"\n")
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+    def close(self) -> None:
+        """Close the descriptor."""
+        os.close(self._descriptor)
+
+
+def _cannot_be_made(agent: AgentUnderTest, error: Mapping[str, str]) -> ExperimentError:
+    return ExperimentError(
+        f"the agent {agent.target} cannot be made: {error['type']}: {error['message']}\n{error['traceback']}"
+    )
+
+
+def _kill_group(pid: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _run_program(
+    agent: AgentUnderTest, case: Case, settings: Settings, seed: int, work: Path, listener: OtlpListener
+) -> Ended:
+    environment = {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": listener.url,
+        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+        "SPANPROOF_TASK": case.task or "",
+        "SPANPROOF_INPUTS": json.dumps(dict(case.inputs)),
+        "SPANPROOF_SEED": str(seed),
+    }
+    stdin = (case.task or "").encode()
+    code, wall_s, output = _run(agent.command, settings.timeout_s, work, environment, stdin)
+    if code is None:
+        return Ended(None, f"it did not answer within {settings.timeout_s:g} s", wall_s, output)
+    if code:
+        return Ended(None, f"it ended with exit code {code}: {_last_line(output)}", wall_s, output)
+    return Ended(output.strip(), None, wall_s, output)
+
+
+def _call_service(agent: AgentUnderTest, case: Case, settings: Settings, trace_id: str) -> Ended:
+    body = json.dumps({"task": case.task, "inputs": dict(case.inputs)}).encode()
+    request = urllib.request.Request(  # noqa: S310 - the scheme was checked
+        agent.target,
+        body,
+        {"content-type": "application/json", "traceparent": f"00-{trace_id}-{secrets.token_hex(8)}-01"},
+    )
+    start = time.monotonic()
+    try:
+        with urllib.request.urlopen(request, timeout=settings.timeout_s) as response:  # noqa: S310
+            answer = response.read(_OUTPUT_BYTES).decode("utf-8", "replace")
+    except urllib.error.HTTPError as problem:
+        return Ended(None, f"it answered with status {problem.code}", time.monotonic() - start)
+    except OSError as problem:
+        return Ended(None, f"{agent.target} cannot be reached: {problem}", time.monotonic() - start)
+    return Ended(_text_of(answer), None, time.monotonic() - start)
+
+
+def _run(
+    words: Sequence[str],
+    timeout_s: float,
+    work: Path,
+    environment: Mapping[str, str],
+    stdin: bytes = b"",
+) -> tuple[int | None, float, str]:
+    """Run a program in a session of its own; returns its exit code, None where it was killed."""
+    start = time.monotonic()
+    try:
+        process = subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=work,
+            env={**os.environ, **environment},
+            start_new_session=True,
+        )
+    except OSError as problem:
+        raise ExperimentError(
+            f"the agent {words[0]!r} cannot be started: {problem.strerror or problem}"
+        ) from problem
+    try:
+        output, _ = process.communicate(stdin, timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        return None, time.monotonic() - start, ""
+    finally:
+        # What the agent left running, and the agent itself where it is late or we are interrupted.
+        _kill_group(process.pid)
+        process.wait()
+    return process.returncode, time.monotonic() - start, output[-_OUTPUT_BYTES:].decode("utf-8", "replace")
+
+
+def _plain(call: RecordedCall) -> dict[str, Any]:
+    error = call.error
+    return {
+        "tool": call.tool,
+        "args": list(call.args),
+        "kwargs": dict(call.kwargs),
+        "result": call.result.value if call.result else None,
+        "error": {"type": error.type or "RuntimeError", "message": error.message} if error else None,
+    }
+
+
+def _text_of(body: str) -> str:
+    """The answer in a response: the field `answer` of a JSON object, else the text itself."""
+    try:
+        given = json.loads(body)
+    except ValueError:
+        return body
+    answer = given.get("answer", given) if isinstance(given, dict) else given
+    return answer if isinstance(answer, str) else json.dumps(answer)
+
+
+def _last_line(output: str) -> str:
+    return output.strip().rpartition("\n")[2] or "it printed nothing"

@@ -1,0 +1,61 @@
+"""`spanproof.experiments.run`: an experiment from a notebook or a script, with an engine of its own."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from spanproof.evaluators.engine import Engine
+from spanproof.experiments.agents import agent_in_module
+from spanproof.experiments.experiment import Experiment
+from spanproof.experiments.run import run_experiment
+from spanproof.experiments.settings import Settings, Tools
+from spanproof.sandbox.registry import open_sandbox
+from spanproof.sandbox.scanners.pipeline import Pipeline
+
+
+def run(
+    agent: str,
+    suite: str | Path,
+    trials: int = 1,
+    *,
+    folder: str | Path | None = None,
+    jobs: int = 2,
+    seed: int = 0,
+    timeout_s: float = 120.0,
+    tools: str = Tools.LIVE,
+    backend: str = "jail",
+) -> Experiment:
+    """Run an agent on every case of a suite and judge each run.
+
+    Args:
+        agent: `package.module:name`: a factory, a framework's agent, or a function that takes the task. It
+            runs in a process of its own, so write one that is defined in a notebook to a module.
+        suite: folder of the suite.
+        trials: how often each case is tried.
+        folder: where the results are written; else a new one below `.spanproof/experiments`.
+        jobs: trials at once.
+        seed: of the first trial.
+        timeout_s: of one trial.
+        tools: `live`, or `recorded`: answered from the case.
+        backend: the sandbox in which the agent's code is replayed; without one here, nothing is replayed.
+
+    Raises:
+        ExperimentError: the agent cannot be made, or the folder holds another experiment.
+        SuiteError: the suite cannot be read.
+    """
+    settings = Settings(trials, jobs, seed, timeout_s, Tools(tools))
+    place = Path(folder) if folder else new_folder()
+    with open_sandbox(backend) as sandbox:
+        usable = sandbox.availability().usable
+        engine = Engine(
+            pipeline=Pipeline(),
+            sandbox=sandbox if usable else None,
+            replay_disabled_reason="" if usable else f"the backend {backend!r} cannot run here",
+        )
+        return run_experiment(agent_in_module(agent), Path(suite), place, engine, settings)
+
+
+def new_folder() -> Path:
+    """Return a folder for a new experiment, named by the time."""
+    return Path(".spanproof/experiments") / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")

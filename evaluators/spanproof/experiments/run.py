@@ -1,0 +1,205 @@
+"""An experiment: an agent run on every case of a suite, several times, each run judged.
+
+Takes an agent, a suite and an engine; gives an `Experiment`. Trials run in parallel, each in a process of
+its own, and are written as they end. An interrupted experiment goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from pathlib import Path
+from queue import SimpleQueue
+
+from spanproof.evaluators.detect import detect
+from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.runs import runs_of
+from spanproof.experiments.agents import AgentKind, AgentUnderTest
+from spanproof.experiments.errors import ExperimentError
+from spanproof.experiments.experiment import Experiment
+from spanproof.experiments.folder import ExperimentFolder
+from spanproof.experiments.judge import judge_trial
+from spanproof.experiments.launch import AgentRunner
+from spanproof.experiments.listener import OtlpListener
+from spanproof.experiments.settings import Settings, Tools
+from spanproof.experiments.trial import Trial
+from spanproof.suites import Case, load_suite
+from spanproof.trace import RecordedCall
+
+
+def run_experiment(
+    agent: AgentUnderTest,
+    suite: Path,
+    folder: Path,
+    engine: Engine,
+    settings: Settings | None = None,
+    report: Callable[[Trial], None] = lambda _trial: None,
+) -> Experiment:
+    """Run an agent on a suite.
+
+    Args:
+        agent: which one.
+        suite: the folder of the suite.
+        folder: where the results are written; one that holds part of this experiment is completed.
+        engine: judges the runs.
+        settings: how often, how long and with which tools.
+        report: called with each trial as it ends.
+
+    Raises:
+        ExperimentError: the agent cannot be made, the suite has no case with a task, or the folder holds
+            another experiment.
+        SuiteError: the suite cannot be read; nothing is run then.
+    """
+    settings = settings or Settings()
+    _check_tools(agent, settings)
+    cases = load_suite(suite)
+    if not cases:
+        raise ExperimentError(f"{suite} has no cases: promote a run, or write a case.yaml with a task")
+    for case in cases:
+        if not case.task:
+            raise ExperimentError(f"{suite}: case {case.id} has no task to give to an agent; write one")
+    results = ExperimentFolder(folder)
+    head = {
+        "suite": str(suite.resolve()),
+        "agent": {"kind": agent.kind.value, "target": agent.target},
+        "seed": settings.seed,
+        "tools": settings.tools.value,
+    }
+    done = results.begin(head)
+    for trial in done:
+        report(trial)
+    with ExitStack() as stack:
+        is_service = agent.kind is AgentKind.URL
+        listener = stack.enter_context(_open_listener(settings.listen_port)) if is_service else None
+        runner = _Runner(agent, engine, settings, results, listener)
+        stack.callback(runner.close)
+        found = runner.run(cases, done, report)
+    return Experiment(str(folder), agent.target, tuple(cases), found, settings.trials, runner.stopped)
+
+
+class _Runner:
+    """Runs the trials that are left, within the budget; `stopped` says why it ended early."""
+
+    def __init__(
+        self,
+        agent: AgentUnderTest,
+        engine: Engine,
+        settings: Settings,
+        results: ExperimentFolder,
+        listener: OtlpListener | None,
+    ) -> None:
+        self._engine = engine
+        self._settings = settings
+        self._results = results
+        self._idle: SimpleQueue[AgentRunner] = SimpleQueue()
+        for _ in range(settings.jobs):
+            self._idle.put(AgentRunner(agent, settings, listener))
+        self.stopped = ""
+
+    def run(
+        self, cases: Sequence[Case], done: Sequence[Trial], report: Callable[[Trial], None]
+    ) -> tuple[Trial, ...]:
+        found = list(done)
+        had = {(trial.case, trial.number) for trial in done}
+        left = (
+            (case, number)
+            for number in range(1, self._settings.trials + 1)
+            for case in cases
+            if (case.id, number) not in had
+        )
+        with ThreadPoolExecutor(self._settings.jobs) as pool:
+            running: set[Future[Trial]] = set()
+            try:
+                while True:
+                    self._fill(pool, running, left, found)
+                    if not running:
+                        return tuple(found)
+                    ended, running = wait(running, return_when=FIRST_COMPLETED)
+                    for future in ended:
+                        trial = future.result()
+                        self._results.append(trial)
+                        found.append(trial)
+                        report(trial)
+            finally:
+                for future in running:
+                    future.cancel()
+
+    def close(self) -> None:
+        """End the agents' processes."""
+        while not self._idle.empty():
+            self._idle.get().close()
+
+    def _fill(
+        self,
+        pool: ThreadPoolExecutor,
+        running: set[Future[Trial]],
+        left: Iterator[tuple[Case, int]],
+        found: Sequence[Trial],
+    ) -> None:
+        """Start trials until as many run as may, none is left, or the budget is spent."""
+        while len(running) < self._settings.jobs:
+            spent = _find_overspent(found, self._settings)
+            following = next(left, None)
+            if following is None:
+                return
+            if spent:
+                self.stopped = spent
+                return
+            running.add(pool.submit(self._try, *following))
+
+    def _try(self, case: Case, number: int) -> Trial:
+        trace_file = self._results.traces / f"{case.id}-{number:03d}.pb"
+        trace_file.unlink(missing_ok=True)
+        agent = self._idle.get()
+        try:
+            with tempfile.TemporaryDirectory(prefix="spanproof-trial-") as folder:
+                seed = self._settings.seed + number - 1
+                ended = agent.run(case, calls_of(case), seed, Path(folder), trace_file.resolve())
+        finally:
+            self._idle.put(agent)
+        return judge_trial(case, number, ended, trace_file, self._engine)
+
+
+def calls_of(case: Case) -> tuple[RecordedCall, ...]:
+    """Return the tool calls an agent may be answered from: people's own, then those of the frozen run."""
+    if case.trace is None:
+        return case.recorded
+    recorded = [
+        call
+        for run in runs_of(case.trace, detect(case.trace))
+        for step in run.steps
+        for call in step.calls
+        if call.replayable
+    ]
+    return (*case.recorded, *recorded)
+
+
+def _check_tools(agent: AgentUnderTest, settings: Settings) -> None:
+    if settings.tools is Tools.RECORDED and agent.kind is not AgentKind.MODULE:
+        raise ExperimentError(
+            f"the tools of {agent.target!r} cannot answer from the record: only an agent that is given as"
+            " package.module:name runs where we can put the record in; leave out --tools recorded"
+        )
+
+
+def _open_listener(port: int) -> OtlpListener:
+    try:
+        return OtlpListener(port)
+    except OSError as problem:
+        raise ExperimentError(
+            f"port {port} of 127.0.0.1, where the service sends its spans, cannot be used:"
+            f" {problem.strerror}; name another with --listen-port"
+        ) from problem
+
+
+def _find_overspent(found: Sequence[Trial], settings: Settings) -> str:
+    """Return which budget is spent, as a sentence; empty where none is."""
+    tokens = sum(trial.tokens for trial in found)
+    cost = sum(trial.cost_usd or 0.0 for trial in found)
+    if settings.max_tokens is not None and tokens >= settings.max_tokens:
+        return f"the budget of {settings.max_tokens} tokens is spent: {tokens} were used"
+    if settings.max_cost_usd is not None and cost >= settings.max_cost_usd:
+        return f"the budget of ${settings.max_cost_usd:g} is spent: ${cost:.4f} was used"
+    return ""

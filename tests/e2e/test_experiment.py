@@ -1,0 +1,127 @@
+"""From a failing production run to a gate that lets the mended agent through."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from waiting import wait_until
+
+from .test_serve import cli, run_agent, serving, stored
+
+CLERK = '''
+import time
+from smolagents import ChatMessage, CodeAgent, MessageRole, Model, tool
+
+
+@tool
+def refund_lines(order_id: str) -> list:
+    """The refunds of an order, one entry per item.
+
+    Args:
+        order_id: Number of the order, like "A-17".
+    """
+    raise ConnectionError("no test reaches the shop")
+
+
+class Scripted(Model):
+    def __init__(self, answer):
+        super().__init__(model_id="scripted-2026-01-01")
+        self.turns = [
+            "Thought: I look.\\n<code>\\nlines = refund_lines(order_id='A-17')\\nprint(lines)\\n</code>",
+            "Thought: I add.\\n<code>\\nprint(sum(line['cents'] for line in lines) / 100)\\n</code>",
+            f"Thought: Done.\\n<code>\\nfinal_answer('The refund of order A-17 is ${answer}.')\\n</code>",
+        ]
+
+    def generate(self, messages, **options):
+        return ChatMessage(role=MessageRole.ASSISTANT, content=self.turns.pop(0))
+
+
+def bad():
+    return CodeAgent(tools=[refund_lines], model=Scripted("54.00"), verbosity_level=0)
+
+
+def mended():
+    return CodeAgent(tools=[refund_lines], model=Scripted("45.00"), verbosity_level=0)
+
+
+def slow():
+    time.sleep(1)
+    return mended()
+'''
+
+
+@pytest.fixture
+def promoted(tmp_path: Path) -> Path:
+    """The folder of a suite with one failing run of production, beside `clerk.py`."""
+    (tmp_path / "clerk.py").write_text(CLERK)
+    with serving(tmp_path) as (process, where):
+        trace_id = run_agent(where, "http/protobuf", "misquote")
+        wait_until(lambda: trace_id in stored(tmp_path), 120)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(120) == 0
+    suite = tmp_path / "suite"
+    done = cli("promote", trace_id, "--suite", str(suite), "--store", str(tmp_path / "store"))
+    assert done.returncode == 0, done.stderr
+    return suite
+
+
+def run_suite(suite: Path, agent: str, *more: str) -> subprocess.CompletedProcess[str]:
+    arguments = ["--agent", f"clerk:{agent}", "--tools", "recorded", *more]
+    return cli("suite", "run", str(suite), *arguments, cwd=suite.parent)
+
+
+def test_the_bad_agent_fails_and_the_mended_one_passes(promoted: Path) -> None:
+    bad = run_suite(promoted, "bad", "--trials", "5", "--out", "bad", "--junit", "bad.xml")
+    assert bad.returncode == 1, bad.stderr
+    assert "0 of 1 case passed in every trial" in bad.stdout
+    assert "reproduced" in bad.stdout
+    report = ET.fromstring((promoted.parent / "bad.xml").read_text())
+    (case,) = report.iter("testcase")
+    assert "54.00" in case.find("failure").get("message")
+
+    mended = run_suite(promoted, "mended", "--trials", "5", "--out", "good", "--baseline", "bad", "--json")
+    assert mended.returncode == 0, mended.stdout
+    found = json.loads(mended.stdout)
+    assert found["pass_at"] == {"1": 1.0, "2": 1.0, "3": 1.0, "5": 1.0}
+    assert found["fixed"] == 1
+    assert found["baseline"]["difference"] == 1.0
+
+    scores = promoted.parent / "scores.json"
+    scores.write_text(mended.stdout)
+    gate = cli("gate", "--scores", str(scores), "--assert", "groundedness.score == pass for all cases")
+    assert gate.returncode == 0, gate.stdout + gate.stderr
+    scores.write_text(run_suite(promoted, "bad", "--json").stdout)
+    gate = cli("gate", "--scores", str(scores), "--assert", "groundedness.score == pass for all cases")
+    assert gate.returncode == 1, gate.stdout + gate.stderr
+
+
+def test_an_interrupted_experiment_is_resumed(promoted: Path) -> None:
+    out = promoted.parent / "out"
+    command = [
+        sys.executable, "-m", "spanproof.cli", "suite", "run", str(promoted), "--agent", "clerk:slow",
+        "--tools", "recorded", "--trials", "5", "--jobs", "1", "--out", str(out),
+    ]  # fmt: skip
+    process = subprocess.Popen(
+        command, cwd=promoted.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    wait_until(lambda: done(out), 120)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(120) == 130
+    assert 1 <= done(out) < 5
+    resumed = run_suite(promoted, "slow", "--trials", "5", "--jobs", "1", "--out", str(out), "--json")
+    assert resumed.returncode == 0, resumed.stderr
+    (case,) = json.loads(resumed.stdout)["cases"]
+    assert [trial["trial"] for trial in case["trials"]] == [1, 2, 3, 4, 5]
+    assert done(out) == 5
+
+
+def done(folder: Path) -> int:
+    """Return how many trials are on record."""
+    file = folder / "trials.jsonl"
+    return file.read_text(encoding="utf-8").count("\n") if file.exists() else 0

@@ -1,0 +1,242 @@
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from spanproof.experiments import (
+    CaseStatus,
+    ExperimentError,
+    Settings,
+    Tools,
+    TrialVerdict,
+    agent_in_module,
+    agent_program,
+    agent_service,
+    read_baseline,
+    run_experiment,
+)
+
+MUST = [
+    "groundedness.score == pass",
+    {"answer": {"contains": "45.00"}},
+    {"call": {"tool": "refund_lines", "args": {"order_id": "A-17"}}},
+]
+RECORDED = Settings(tools=Tools.RECORDED, timeout_s=60)
+
+
+def agent(name: str):
+    return agent_in_module(f"support_agents:{name}")
+
+
+def test_the_misquoting_agent_fails_and_the_mended_one_passes(write_suite, engine, tmp_path):
+    suite = write_suite(refund={"must": MUST})
+
+    bad = run_experiment(agent("misquoting"), suite, tmp_path / "bad", engine, RECORDED)
+    good = run_experiment(agent("mended"), suite, tmp_path / "good", engine, RECORDED)
+
+    (case,) = bad.cases
+    assert (bad.passed, case.status) == (False, CaseStatus.FAILED)
+    assert case.trials[0].layer == "groundedness"
+    assert "54.00" in case.trials[0].reason
+    assert good.passed
+    assert good.cases[0].trials[0].findings[0].holds is True
+    comparison = good.compare(bad)
+    assert (comparison.fixed, comparison.regressed, comparison.difference) == (("refund",), (), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "tool"), [("mended", "refund_lines"), ("graph", "refund_cents"), ("handler", "look_up")]
+)
+def test_the_tools_of_each_framework_answer_from_the_record(write_suite, engine, tmp_path, name, tool):
+    must = [{"answer": {"contains": "45.00"}}, {"call": {"tool": tool, "args": {"order_id": "A-17"}}}]
+    found = run_experiment(agent(name), write_suite(refund={"must": must}), tmp_path / "x", engine, RECORDED)
+    (trial,) = found.trials
+    assert (trial.verdict, trial.reason, trial.unknown_calls) == (TrialVerdict.PASSED, "", ())
+
+
+def test_a_call_without_a_recorded_result_is_refused_and_reported(write_suite, engine, tmp_path):
+    suite = write_suite(refund={"must": [{"answer": {"contains": "45"}}]})
+    found = run_experiment(agent("curious"), suite, tmp_path / "x", engine, RECORDED)
+    (trial,) = found.trials
+    assert trial.verdict is TrialVerdict.FAILED
+    assert trial.unknown_calls == ({"tool": "refund_lines", "args": [], "kwargs": {"order_id": "B-99"}},)
+
+
+def test_a_recorded_error_is_raised_again(write_suite, engine, tmp_path):
+    error = {"type": "requests.exceptions.Timeout", "message": "after 3 s"}
+    recorded = [{"tool": "refund_lines", "args": {"order_id": "A-17"}, "error": error}]
+    suite = write_suite(refund={"recorded": recorded, "must": ["execution.score == fail"]})
+    found = run_experiment(agent("mended"), suite, tmp_path / "x", engine, RECORDED)
+    (run,) = found.trials[0].row["runs"]
+    assert any("Timeout" in (score["explanation"] or "") for score in run["scores"])
+
+
+def test_some_trials_of_a_wavering_agent_fail_and_each_seed_gives_the_same_again(
+    write_suite, engine, tmp_path
+):
+    suite = write_suite(refund={"must": MUST})
+    settings = Settings(trials=8, tools=Tools.RECORDED)
+    first = run_experiment(agent("wavering"), suite, tmp_path / "1", engine, settings)
+    second = run_experiment(agent("wavering"), suite, tmp_path / "2", engine, settings)
+    (case,) = first.cases
+    assert case.status is CaseStatus.FLAKY
+    assert [trial.answer for trial in case.trials] == [trial.answer for trial in second.cases[0].trials]
+    assert first.pass_at(8) == 1.0
+    assert first.pass_hat(8) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("raising", "it raised LookupError: no such order"),
+        ("exiting", "its process ended with exit code 9"),
+        ("sleeping", "it did not answer within 1 s"),
+    ],
+)
+def test_an_agent_that_gives_no_answer_fails_with_the_reason(write_suite, engine, tmp_path, name, reason):
+    suite = write_suite(refund={}, second={})
+    settings = Settings(timeout_s=1 if name == "sleeping" else 60)
+    found = run_experiment(agent(name), suite, tmp_path / "x", engine, settings)
+    assert [trial.verdict for trial in found.trials] == [TrialVerdict.FAILED] * 2
+    assert all(reason in trial.reason for trial in found.trials)
+
+
+def test_a_function_is_an_agent_and_gets_inputs_and_files(write_suite, engine, tmp_path):
+    about = {
+        "inputs": {"path": "notes/a.txt"},
+        "files": {"notes/a.txt": "45.00"},
+        "must": [{"answer": {"equals": 45}}],
+    }
+    found = run_experiment(
+        agent("reads_file"), write_suite(refund=about), tmp_path / "x", engine, Settings(timeout_s=60)
+    )
+    assert found.trials[0].answer == "45.00"
+    assert found.passed
+
+
+def test_an_agent_that_cannot_be_made_ends_the_experiment_at_once(write_suite, engine, tmp_path):
+    suite = write_suite(refund={})
+    with pytest.raises(ExperimentError, match="cannot be made: KeyError: 'MODEL_NAME'"):
+        run_experiment(agent("unmade"), suite, tmp_path / "x", engine)
+    with pytest.raises(ExperimentError, match="no_such_name"):
+        run_experiment(agent("no_such_name"), suite, tmp_path / "y", engine)
+    with pytest.raises(ExperimentError, match="No module named"):
+        run_experiment(agent_in_module("no_such_module:x"), suite, tmp_path / "z", engine)
+
+
+def test_an_experiment_goes_on_where_it_stopped(write_suite, engine, tmp_path):
+    suite = write_suite(a={}, b={}, c={})
+    folder = tmp_path / "x"
+    seen: list[str] = []
+
+    class InterruptedError_(Exception):
+        pass
+
+    def stop(trial) -> None:
+        seen.append(trial.case)
+        if len(seen) == 2:
+            raise InterruptedError_
+
+    with pytest.raises(InterruptedError_):
+        run_experiment(agent("plain"), suite, folder, engine, Settings(jobs=1, timeout_s=60), stop)
+    with (folder / "trials.jsonl").open("ab") as file:
+        file.write(b'{"case": "torn')  # what a kill in the middle of a line leaves
+
+    again: list[str] = []
+    found = run_experiment(
+        agent("plain"), suite, folder, engine, Settings(jobs=1, timeout_s=60), lambda t: again.append(t.case)
+    )
+    assert again[:2] == seen
+    assert sorted(again) == ["a", "b", "c"]
+    assert len((folder / "trials.jsonl").read_text().splitlines()) == 3
+    assert len(found.trials) == 3
+
+    with pytest.raises(ExperimentError, match="another experiment: its agent"):
+        run_experiment(agent("drawn"), suite, folder, engine)
+
+
+def test_no_trial_begins_beyond_the_budget(write_suite, engine, tmp_path):
+    suite = write_suite(a={}, b={}, c={})
+    settings = Settings(jobs=1, tools=Tools.RECORDED, max_tokens=10)
+    found = run_experiment(agent("mended"), suite, tmp_path / "x", engine, settings)
+    assert len(found.trials) == 1
+    assert "budget of 10 tokens is spent" in found.stopped
+    assert not found.passed
+
+
+def test_a_flaky_case_is_quarantined_only_where_the_baseline_was_flaky_too(write_suite, engine, tmp_path):
+    from dataclasses import replace
+
+    suite = write_suite(refund={"must": MUST})
+    settings = Settings(trials=8, tools=Tools.RECORDED)
+    flaky = run_experiment(agent("wavering"), suite, tmp_path / "flaky", engine, settings)
+    steady = run_experiment(agent("mended"), suite, tmp_path / "steady", engine, RECORDED)
+    beside_flaky = replace(flaky, baseline=read_baseline(tmp_path / "flaky"), quarantine=True)
+    beside_steady = replace(flaky, baseline=read_baseline(tmp_path / "steady"), quarantine=True)
+    assert beside_flaky.cases[0].quarantined
+    assert not beside_steady.cases[0].quarantined
+    assert steady.passed
+
+
+def test_a_program_traces_itself_into_the_experiment(write_suite, engine, tmp_path):
+    program = Path(__file__).parent / "program_agent.py"
+    suite = write_suite(refund={"must": [{"answer": {"contains": "45.00"}}]})
+    found = run_experiment(
+        agent_program(f"{sys.executable} {program}"), suite, tmp_path / "x", engine, Settings(timeout_s=60)
+    )
+    (trial,) = found.trials
+    assert (trial.verdict, trial.reason) == (TrialVerdict.PASSED, "")
+    assert trial.steps >= 1
+
+
+def test_the_tools_of_a_program_cannot_answer_from_the_record(write_suite, engine, tmp_path):
+    with pytest.raises(ExperimentError, match="leave out --tools recorded"):
+        run_experiment(agent_program("true"), write_suite(refund={}), tmp_path / "x", engine, RECORDED)
+
+
+def test_a_service_is_judged_by_the_spans_of_its_trace(write_suite, engine, tmp_path):
+    service = Path(__file__).parent / "service_agent.py"
+    process = subprocess.Popen([sys.executable, str(service)], stdout=subprocess.PIPE, text=True)
+    try:
+        port, listen_port = map(int, process.stdout.readline().split())
+        suite = write_suite(refund={"must": [{"answer": {"contains": "45.00"}}]})
+        settings = Settings(timeout_s=60, listen_port=listen_port, trials=2)
+        found = run_experiment(
+            agent_service(f"http://127.0.0.1:{port}/ask"), suite, tmp_path / "x", engine, settings
+        )
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+    assert [trial.verdict for trial in found.trials] == [TrialVerdict.PASSED] * 2
+    assert len({trial.trace_id for trial in found.trials}) == 2
+
+
+def test_what_an_agent_started_does_not_outlive_its_trial(write_suite, engine, tmp_path):
+    mark = tmp_path / "alive"
+    command = f"sh -c '(while true; do date +%s%N > {mark}; sleep 0.05; done) & echo done'"
+    run_experiment(
+        agent_program(command), write_suite(refund={}), tmp_path / "x", engine, Settings(timeout_s=60)
+    )
+    before = mark.read_text() if mark.exists() else ""
+    time.sleep(0.5)
+    assert (mark.read_text() if mark.exists() else "") == before
+
+
+def test_the_environment_is_on_record(write_suite, engine, tmp_path):
+    run_experiment(agent("plain"), write_suite(refund={}), tmp_path / "x", engine, Settings(timeout_s=60))
+    head = json.loads((tmp_path / "x" / "experiment.json").read_text())
+    assert any(each.startswith("smolagents==") for each in head["environment"]["packages"])
+    assert head["environment"]["python"].count(".") == 2
+
+
+@pytest.mark.parametrize("target", ["support_agents", "support_agents:", ":x", "a b:c", "a.b:c-d"])
+def test_a_target_that_names_no_agent_is_refused(target):
+    with pytest.raises(ExperimentError, match=r"package\.module:name"):
+        agent_in_module(target)
