@@ -1,8 +1,8 @@
 """Which agent an experiment runs: an object in a module, a program, or a service.
 
-    support.agents:make_agent     a factory, a framework's agent, or a function that takes the task
-    python agent.py               a program: the task on stdin, the answer on stdout
-    http://127.0.0.1:8000/ask     a service: POST {"task": …}, the answer in the response
+- `support.agents:make_agent`: a factory, a framework's agent, or a function that takes the task
+- `python agent.py`: a program; the task on stdin, the answer on stdout
+- `http://127.0.0.1:8000/ask`: a service; POST {"task": …}, the answer in the response
 """
 
 from __future__ import annotations
