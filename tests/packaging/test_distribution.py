@@ -15,6 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {
+    "experiments",
     "semconv", "instrumentors", "sandbox", "trace", "evaluators", "gate", "suites", "collector", "store",
     "alerts", "cli", "config",
 }  # fmt: skip
