@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from clickhouse_connect.driver.client import Client
@@ -20,6 +21,12 @@ from spanproof.trace import Layer, Outcome, Score
 
 _NEWEST = 5
 """Endings of one code in one class by one executor that are looked at."""
+
+_COUNTS = (
+    "countIf(label = 'pass'), countIf(label = 'fail'), countIf(outcome = 'errored'),"
+    " countIf(outcome = 'skipped'), countIf(outcome = 'scored' AND label NOT IN ('pass', 'fail'))"
+)
+"""The fields of `FailRate`, in their order, by the verdicts themselves."""
 
 _SCORE_COLUMNS = ", ".join(name for name in SCORES.names if name not in ("span_time", "is_deleted"))
 
@@ -92,8 +99,7 @@ def counts(client: Client, database: str, chosen: Filter, fails_when: FailsWhen 
         f" FROM {database}.scores FINAL WHERE {condition}",
         parameters={**bound, **threshold},
     ).result_rows[0]
-    passed, failed, errored, skipped, undecided = (int(count) for count in row)
-    return FailRate(passed, failed, errored, skipped, undecided)
+    return _counted(row)
 
 
 def failing_rows(
@@ -118,6 +124,58 @@ def _verdicts(fails_when: FailsWhen | None) -> tuple[str, str, dict[str, Any]]:
     compared = f"ifNull({column} {fails_when.comparison.value} {{fails_at:Float64}}, 0)"
     passes = f"outcome = 'scored' AND {column} IS NOT NULL AND NOT {compared}"
     return passes, f"outcome = 'scored' AND {compared}", {"fails_at": fails_when.threshold}
+
+
+def verdict_timeline(
+    client: Client, database: str, chosen: Filter, bucket_ns: int
+) -> list[tuple[Layer, int, FailRate]]:
+    """Verdicts of the layers' own values, counted by layer and stretch of time, in order of time."""
+    condition, bound = chosen.where()
+    rows = client.query(
+        "SELECT layer, intDiv(toUnixTimestamp64Nano(span_time), {bucket:Int64}) * {bucket:Int64} AS bucket,"  # noqa: S608
+        f" {_COUNTS} FROM {database}.scores FINAL WHERE {condition} AND name = layer"
+        " GROUP BY layer, bucket ORDER BY bucket, layer",
+        parameters={**bound, "bucket": bucket_ns},
+    ).result_rows
+    return [(Layer(row[0]), int(row[1]), _counted(row[2:7])) for row in rows]
+
+
+def verdicts_by(
+    client: Client, database: str, chosen: Filter, dimension: str, limit: int
+) -> list[tuple[str, Layer, FailRate]]:
+    """Verdicts of the layers' own values, by value of a dimension of the cohort; the commonest values."""
+    if dimension not in DIMENSIONS:
+        known = ", ".join(DIMENSIONS)
+        raise StoreError(f"cohort: unknown dimension {dimension!r}; the dimensions are {known}")
+    condition, bound = chosen.where()
+    layers = f"FROM {database}.scores FINAL WHERE {condition} AND name = layer"
+    rows = client.query(
+        f"SELECT {dimension}, layer, {_COUNTS} {layers} AND {dimension} IN (SELECT {dimension} {layers}"
+        f" GROUP BY {dimension} ORDER BY count() DESC, {dimension} LIMIT {{values:UInt32}})"
+        f" GROUP BY {dimension}, layer ORDER BY {dimension}, layer",
+        parameters={**bound, "values": limit},
+    ).result_rows
+    return [(row[0], Layer(row[1]), _counted(row[2:7])) for row in rows]
+
+
+def reasons_not_judged(
+    client: Client, database: str, chosen: Filter, limit: int
+) -> list[tuple[str, str, int]]:
+    """Why layers gave no verdict: outcome, reason, and how often; the commonest first."""
+    condition, bound = chosen.where()
+    rows = client.query(
+        "SELECT outcome, if(outcome = 'errored', error_type, explanation) AS reason, count() AS times"  # noqa: S608
+        f" FROM {database}.scores FINAL WHERE {condition} AND name = layer"
+        " AND outcome IN ('skipped', 'errored')"
+        " GROUP BY outcome, reason ORDER BY times DESC, reason LIMIT {limit:UInt32}",
+        parameters={**bound, "limit": limit},
+    ).result_rows
+    return [(str(row[0]), str(row[1]), int(row[2])) for row in rows]
+
+
+def _counted(row: Sequence[Any]) -> FailRate:
+    passed, failed, errored, skipped, undecided = (int(count) for count in row)
+    return FailRate(passed, failed, errored, skipped, undecided)
 
 
 def documents(client: Client, database: str, trace_ids: Sequence[str]) -> dict[str, tuple[str, int]]:
@@ -182,9 +240,22 @@ def traces(
     since_ns: int | None,
     failing: Layer | bool | None,
     limit: int,
+    cohort: Mapping[str, str] = MappingProxyType({}),
+    before: tuple[int, str] | None = None,
 ) -> list[TraceRow]:
     """Traces with the verdicts of their runs; see `Store.traces`."""
     condition, bound = _which_traces(database, project, since_ns, failing)
+    if cohort:
+        of_cohort, values = Filter(cohort=cohort).where()
+        condition += f" AND trace_id IN (SELECT trace_id FROM {database}.scores FINAL WHERE {of_cohort})"  # noqa: S608
+        bound |= values
+    if before is not None:
+        # In the order of the rows: newer first, then by id.
+        condition += (
+            " AND (start_ns < {before_ns:UInt64}"
+            " OR start_ns = {before_ns:UInt64} AND trace_id > {before_id:String})"
+        )
+        bound |= {"before_ns": before[0], "before_id": before[1]}
     rows = _rows(
         client,
         "SELECT project, trace_id, start_ns, end_ns, spans, defects"  # noqa: S608

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from clickhouse_connect.driver.client import Client
@@ -171,6 +171,8 @@ class Store:
         since_ns: int | None = None,
         failing: Layer | bool | None = None,
         limit: int = 50,
+        cohort: Mapping[str, str] = MappingProxyType({}),
+        before: tuple[int, str] | None = None,
     ) -> list[TraceRow]:
         """The latest traces, newest first.
 
@@ -179,11 +181,65 @@ class Store:
             since_ns: only traces that started at this time (Unix nanoseconds) or later.
             failing: a layer: only traces with a run that fails it; True: any layer; False: none.
             limit: at most so many.
+            cohort: only traces with a score of these values, by dimension; see `spanproof.trace.Cohort`.
+            before: start (Unix nanoseconds) and id of a trace: only those that follow it in this order.
+
+        Raises:
+            StoreError: `cohort` names an unknown dimension.
         """
         with self._connections.lease() as client:
             return queries.traces(
-                client, self._database, project=project, since_ns=since_ns, failing=failing, limit=limit
+                client,
+                self._database,
+                project=project,
+                since_ns=since_ns,
+                failing=failing,
+                limit=limit,
+                cohort=cohort,
+                before=before,
             )
+
+    def verdict_timeline(
+        self, *, start_ns: int, end_ns: int, bucket_ns: int, cohort: Mapping[str, str] = MappingProxyType({})
+    ) -> list[tuple[Layer, int, FailRate]]:
+        """Verdicts of layers over a window of span times: layer, start of the bucket (Unix ns), counts.
+
+        Raises:
+            StoreError: `cohort` names an unknown dimension.
+        """
+        chosen = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns)
+        with self._connections.lease() as client:
+            return queries.verdict_timeline(client, self._database, chosen, bucket_ns)
+
+    def verdicts_by(
+        self,
+        dimension: str,
+        *,
+        start_ns: int,
+        end_ns: int,
+        cohort: Mapping[str, str] = MappingProxyType({}),
+        limit: int = 20,
+    ) -> list[tuple[str, Layer, FailRate]]:
+        """Verdicts of layers by value of a dimension of the cohort: value, layer, counts.
+
+        Raises:
+            StoreError: there is no such dimension.
+        """
+        chosen = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns)
+        with self._connections.lease() as client:
+            return queries.verdicts_by(client, self._database, chosen, dimension, limit)
+
+    def reasons_not_judged(
+        self, *, start_ns: int, end_ns: int, cohort: Mapping[str, str] = MappingProxyType({}), limit: int = 20
+    ) -> list[tuple[str, str, int]]:
+        """Why layers gave no verdict: `skipped` or `errored`, the reason or the error's class, how often.
+
+        Raises:
+            StoreError: `cohort` names an unknown dimension.
+        """
+        chosen = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns)
+        with self._connections.lease() as client:
+            return queries.reasons_not_judged(client, self._database, chosen, limit)
 
     def trace_ids(
         self,

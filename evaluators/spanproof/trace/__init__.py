@@ -26,6 +26,8 @@ from spanproof.trace.model import (
     Usage,
 )
 from spanproof.trace.score import (
+    ClaimMark,
+    ClaimVerdict,
     Errored,
     Evidence,
     Judgement,
@@ -40,6 +42,8 @@ from spanproof.trace.tree import Trace, trace_of
 
 __all__ = [
     "AttributeValue",
+    "ClaimMark",
+    "ClaimVerdict",
     "Cohort",
     "Defect",
     "Ending",

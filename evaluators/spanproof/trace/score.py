@@ -32,14 +32,44 @@ class Label(StrEnum):
     FAIL = "fail"
 
 
+class ClaimVerdict(StrEnum):
+    """What the outputs say about one claim of an answer."""
+
+    GROUNDED = "grounded"
+    CONTRADICTED = "contradicted"
+    UNCERTAIN = "uncertain"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimMark:
+    """A claim within the answer: its characters are `answer[start:end]`.
+
+    Attributes:
+        found: the text of the output that it was bound to; None where it was not bound.
+    """
+
+    start: int
+    end: int
+    verdict: ClaimVerdict
+    found: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One fact behind a verdict: `what` in words, where it stands, what was recorded beside what replayed."""
+    """One fact behind a verdict.
+
+    Attributes:
+        what: the fact in words.
+        span_id: where it is.
+        recorded, replayed: what was recorded, beside what the replay gave.
+        claim: of groundedness, the claim it is about.
+    """
 
     what: str
     span_id: str | None = None
     recorded: str | None = None
     replayed: str | None = None
+    claim: ClaimMark | None = None
 
 
 @dataclass(frozen=True, slots=True)

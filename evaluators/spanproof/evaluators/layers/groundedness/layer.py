@@ -17,7 +17,19 @@ from spanproof.evaluators.layers.groundedness.ground import ground
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Grounding, Verdict
 from spanproof.evaluators.layers.groundedness.recorded import Returned, returned_by
 from spanproof.evaluators.model import RunEvidence
-from spanproof.trace import Ending, Errored, Evidence, Judgement, Label, Layer, Outcome, Scored, Skipped
+from spanproof.trace import (
+    ClaimMark,
+    ClaimVerdict,
+    Ending,
+    Errored,
+    Evidence,
+    Judgement,
+    Label,
+    Layer,
+    Outcome,
+    Scored,
+    Skipped,
+)
 
 EVALUATOR = "claim-binding"
 VERSION = "3"
@@ -221,15 +233,17 @@ def _evidence(grounding: Grounding, returned: Returned) -> tuple[Evidence, ...]:
 def _claim_evidence(claim: Claim, returned: Returned) -> Evidence:
     bound = claim.evidence
     what = f"{claim.verdict.value}: {_quoted(claim)}: {claim.reason}"
+    found = bound.text if bound is not None else None
+    mark = ClaimMark(claim.start, claim.end, ClaimVerdict(claim.verdict.value), found)
     if bound is None:
-        return Evidence(what)
+        return Evidence(what, claim=mark)
     text = f"{bound.text} ({bound.derivation})" if bound.derivation else bound.text
     if bound.output is None or bound.output >= len(returned.outputs):
-        return Evidence(what, recorded=text)
+        return Evidence(what, recorded=text, claim=mark)
     source = returned.outputs[bound.output]
     if source.replayed:
-        return Evidence(what, source.span_id, replayed=text)
-    return Evidence(what, source.span_id, recorded=text)
+        return Evidence(what, source.span_id, replayed=text, claim=mark)
+    return Evidence(what, source.span_id, recorded=text, claim=mark)
 
 
 def _turn(claim: Claim, returned: Returned) -> str:

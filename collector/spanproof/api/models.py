@@ -1,0 +1,311 @@
+"""The answers of the API. The OpenAPI description, and the console's types, are made from these."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from spanproof.trace import ClaimVerdict, Layer
+
+
+class Answer(BaseModel):
+    """A part of an answer."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Verdict(StrEnum):
+    """How an outcome reads; `open` is scored without a verdict: uncertain, or advice."""
+
+    PASS = "pass"  # noqa: S105 - a verdict
+    FAIL = "fail"
+    OPEN = "open"
+    SKIPPED = "skipped"
+    ERRORED = "errored"
+
+
+Nanoseconds = Annotated[int, Field(ge=0, description="Unix time in nanoseconds.")]
+
+
+class Problem(Answer):
+    """An error, as RFC 9457 has it."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str = Field(description="What is wrong with which input, and what to do.")
+
+
+class Rate(Answer):
+    """Verdicts, counted. The rate is of those that were judged."""
+
+    passed: int
+    failed: int
+    errored: int
+    skipped: int
+    undecided: int
+    rate: float | None = Field(
+        description="Share of the verdicts that are fail; null where nothing was judged."
+    )
+    low: float | None = Field(description="Lower end of the rate's 95 % Wilson interval.")
+    high: float | None = Field(description="Upper end of the rate's 95 % Wilson interval.")
+
+
+class Bucket(Answer):
+    """The verdicts of one layer in one stretch of time."""
+
+    layer: Layer
+    start_ns: Nanoseconds
+    rate: Rate
+
+
+class Reason(Answer):
+    """Why layers gave no verdict."""
+
+    outcome: Literal["skipped", "errored"]
+    reason: str
+    times: int
+
+
+class Overview(Answer):
+    """Whether anything is wrong now."""
+
+    start_ns: Nanoseconds
+    end_ns: Nanoseconds
+    bucket_ns: int
+    layers: dict[Layer, Rate]
+    timeline: list[Bucket]
+    not_judged: list[Reason]
+
+
+class CohortRates(Answer):
+    """The verdicts of one value of a dimension."""
+
+    value: str
+    layers: dict[Layer, Rate]
+
+
+class Cohorts(Answer):
+    """Verdicts by the values of one dimension, the commonest values."""
+
+    dimension: str
+    values: list[CohortRates]
+
+
+class Outcome(Answer):
+    """A verdict, or why there is none."""
+
+    verdict: Verdict
+    value: float | None
+    explanation: str
+
+
+class RunRow(Answer):
+    """One run in a list of traces."""
+
+    span_id: str
+    agent: str
+    model: str
+    layers: dict[Layer, Outcome]
+
+
+class TraceRow(Answer):
+    """One trace in a list."""
+
+    trace_id: str
+    project: str
+    start_ns: Nanoseconds
+    end_ns: Nanoseconds
+    spans: int
+    defects: list[str]
+    runs: list[RunRow]
+
+
+class TraceList(Answer):
+    """Traces, newest first."""
+
+    traces: list[TraceRow]
+    next: str | None = Field(
+        description="Give it as `cursor` for the rows that follow; null where there are none."
+    )
+
+
+class Claim(Answer):
+    """A claim within the answer: its characters are `answer[start:end]`."""
+
+    start: int
+    end: int
+    verdict: ClaimVerdict
+    why: str
+    span_id: str | None = Field(description="Of the output it was held against.")
+    found: str | None = Field(description="The text there that it was bound to.")
+
+
+class Fact(Answer):
+    """One fact behind a verdict."""
+
+    what: str
+    span_id: str | None
+    recorded: str | None
+    replayed: str | None
+
+
+class Score(Answer):
+    """One score with its evidence."""
+
+    layer: Layer
+    name: str
+    span_id: str
+    outcome: Outcome
+    raw: float | None
+    unit: str
+    evidence: list[Fact]
+
+
+class Finding(Answer):
+    """What a scanner says of a line."""
+
+    rule: str
+    severity: str
+    verdict: str
+    line: int
+    message: str
+    remedy: str
+
+
+class Attempt(Answer):
+    """Something the code tried that concerns its boundary, as the kernel saw it."""
+
+    kind: str
+    target: str
+    allowed: bool
+    count: int
+
+
+class Recorded(Answer):
+    """What the trace has of a snippet's run."""
+
+    ended: str | None = Field(description="The failure class; null where the trace does not say.")
+    printed: str | None
+    value: str | None
+    error: str | None
+
+
+class Replayed(Answer):
+    """What running the snippet again gave."""
+
+    ended: str
+    printed: str
+    value: str | None
+    error: str | None
+    agrees: bool | None
+    difference: str | None
+    flaky: bool
+    wall_s: float
+    peak_memory_bytes: int
+    attempts: list[Attempt]
+    files: dict[str, int]
+
+
+class Call(Answer):
+    """A tool call."""
+
+    span_id: str | None
+    tool: str
+    arguments: str
+    result: str | None
+    error: str | None
+
+
+class Snippet(Answer):
+    """A piece of code of a step."""
+
+    id: str
+    span_id: str
+    language: str
+    executed: bool
+    lines: list[str] = Field(description="The source, line by line, as HTML that is coloured and escaped.")
+    cut: bool
+    scan: str
+    findings: list[Finding]
+    recorded: Recorded | None
+    replayed: Replayed | None
+    not_replayed: str | None
+
+
+class Step(Answer):
+    """One turn of the agent."""
+
+    number: int
+    kind: str
+    span_id: str
+    start_ns: int
+    end_ns: int
+    thought: str
+    snippets: list[Snippet]
+    calls: list[Call]
+    error: str | None
+
+
+class Run(Answer):
+    """One agent at work."""
+
+    span_id: str
+    agent: str
+    task: str | None
+    answer: str | None
+    ending: str
+    start_ns: int
+    end_ns: int
+    cohort: dict[str, str]
+    tokens: int | None
+    sentence: str = Field(description="The verdict, as a person would say it.")
+    verdict: Verdict
+    replay: str = Field(description="How the replay went, in one sentence.")
+    layers: list[Score]
+    scores: list[Score]
+    claims: list[Claim]
+    steps: list[Step]
+
+
+class SpanRow(Answer):
+    """One span of the tree, without its attributes."""
+
+    span_id: str
+    parent_id: str | None
+    name: str
+    kind: str
+    start_ns: int
+    end_ns: int
+    error: str | None
+
+
+class Feedback(Answer):
+    """What a user thought of a run."""
+
+    run_span_id: str
+    kind: str
+    comment: str | None
+
+
+class TracePage(Answer):
+    """One trace whole."""
+
+    trace_id: str
+    project: str
+    defects: list[str]
+    spans: list[SpanRow]
+    spans_left_out: int
+    runs: list[Run]
+    feedback: list[Feedback]
+
+
+class SpanPage(Answer):
+    """One span with all that came with it."""
+
+    span: SpanRow
+    dialect: str
+    attributes: dict[str, Any]
+    resource: dict[str, Any]

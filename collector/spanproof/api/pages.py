@@ -1,0 +1,364 @@
+"""From what the store gives to the models of the API.
+
+Text of a trace goes out as it is, but bounded, with secrets of known formats masked; who shows it escapes it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from math import isfinite
+from typing import Final
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import TextLexer, get_lexer_by_name
+from pygments.util import ClassNotFound
+
+from spanproof.api import models
+from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation, TraceEvaluation
+from spanproof.evaluators.redact import mask_formats
+from spanproof.evaluators.replay.record import record_of
+from spanproof.gate.statistics import wilson
+from spanproof.store import FailRate, Feedback, RunRow, TraceRow
+from spanproof.trace import (
+    Errored,
+    JsonValue,
+    Language,
+    Layer,
+    Outcome,
+    Payload,
+    RecordedCall,
+    Score,
+    Scored,
+    Skipped,
+    Snippet,
+    Span,
+    Step,
+)
+
+_LONGEST: Final = 20_000
+_MOST_SPANS: Final = 5_000
+_MOST_EVIDENCE: Final = 100
+
+
+def rate(counted: FailRate) -> models.Rate:
+    """Return counted verdicts with the rate and its interval."""
+    interval = wilson(counted.failed, counted.judged)
+    return models.Rate(
+        passed=counted.passed,
+        failed=counted.failed,
+        errored=counted.errored,
+        skipped=counted.skipped,
+        undecided=counted.undecided,
+        rate=counted.rate,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+    )
+
+
+def trace_row(row: TraceRow) -> models.TraceRow:
+    """Return one trace of a list."""
+    return models.TraceRow(
+        trace_id=row.trace_id,
+        project=_text(row.project),
+        start_ns=row.start_ns,
+        end_ns=row.end_ns,
+        spans=row.spans,
+        defects=list(row.defects),
+        runs=[_run_row(run) for run in row.runs],
+    )
+
+
+def _run_row(run: RunRow) -> models.RunRow:
+    return models.RunRow(
+        span_id=run.run_span_id,
+        agent=_text(run.agent),
+        model=_text(run.model),
+        layers={layer: outcome_of(outcome) for layer, outcome in run.layers.items()},
+    )
+
+
+def outcome_of(outcome: Outcome) -> models.Outcome:
+    """Return a verdict, or why there is none."""
+    match outcome:
+        case Scored(value=value, label=label, explanation=explanation):
+            verdict = models.Verdict(label.value) if label else models.Verdict.OPEN
+            return models.Outcome(verdict=verdict, value=value, explanation=_text(explanation))
+        case Skipped(reason=reason):
+            return models.Outcome(verdict=models.Verdict.SKIPPED, value=None, explanation=_text(reason))
+        case Errored(error_type=error_type, message=message):
+            said = _text(f"{error_type}: {message}")
+            return models.Outcome(verdict=models.Verdict.ERRORED, value=None, explanation=said)
+
+
+def trace_page(evaluation: TraceEvaluation, feedback: Sequence[Feedback]) -> models.TracePage:
+    """Return one trace whole."""
+    trace = evaluation.trace
+    spans = [span_row(span) for span in trace.spans[:_MOST_SPANS]]
+    return models.TracePage(
+        trace_id=trace.trace_id,
+        project=next((run.run.cohort.project for run in evaluation.runs), "default"),
+        defects=[defect.value for defect in trace.defects],
+        spans=spans,
+        spans_left_out=len(trace.spans) - len(spans),
+        runs=[_run(run) for run in evaluation.runs],
+        feedback=[
+            models.Feedback(
+                run_span_id=said.span_id or "",
+                kind=_text(said.kind),
+                comment=None if said.comment is None else _text(said.comment),
+            )
+            for said in feedback
+        ],
+    )
+
+
+def span_row(span: Span) -> models.SpanRow:
+    """Return one span of the tree."""
+    return models.SpanRow(
+        span_id=span.span_id,
+        parent_id=span.parent_id,
+        name=_text(span.name),
+        kind=span.kind.value,
+        start_ns=span.start_ns,
+        end_ns=span.end_ns,
+        error=_text(span.error.message) if span.error else None,
+    )
+
+
+def span_page(span: Span) -> models.SpanPage:
+    """Return one span with all that came with it."""
+    return models.SpanPage(
+        span=span_row(span),
+        dialect=span.dialect,
+        attributes={_text(key): _json(value) for key, value in span.attributes.items()},
+        resource={_text(key): _json(value) for key, value in span.resource.items()},
+    )
+
+
+def _run(evaluation: RunEvaluation) -> models.Run:
+    run = evaluation.run
+    layers: list[Score] = []
+    others: list[Score] = []
+    for score in evaluation.scores:
+        own = score.name == score.layer.value and score.span_id == run.span_id
+        (layers if own else others).append(score)
+    order = list(Layer)
+    layers.sort(key=lambda score: order.index(score.layer))
+    verdict, sentence = _headline(layers)
+    answer = run.answer.text if run.answer else None
+    shown = None if answer is None else _text(answer)
+    return models.Run(
+        span_id=run.span_id,
+        agent=_text(run.name),
+        task=None if run.task is None else _text(run.task),
+        answer=shown,
+        ending=run.ending.value,
+        start_ns=run.start_ns,
+        end_ns=run.end_ns,
+        cohort={name: _text(value) for name in _DIMENSIONS if (value := getattr(run.cohort, name))},
+        tokens=(run.usage.input_tokens + run.usage.output_tokens) or None,
+        sentence=sentence,
+        verdict=verdict,
+        replay=_replay(evaluation),
+        layers=[_score(score) for score in layers],
+        scores=[_score(score) for score in others],
+        # A masked secret moves the characters behind it: claims are not marked then.
+        claims=list(_claims(layers)) if shown == answer else [],
+        steps=[_step(evaluation, step) for step in run.steps],
+    )
+
+
+_DIMENSIONS = ("service", "agent", "model", "prompt_version", "task", "executor", "release")
+
+
+def _headline(layers: Sequence[Score]) -> tuple[models.Verdict, str]:
+    """Return the verdict of a run and its reason: what fails first, then what errored, then what is open."""
+    found = [(score.layer, outcome_of(score.outcome)) for score in layers]
+    for verdict in (models.Verdict.FAIL, models.Verdict.ERRORED, models.Verdict.OPEN):
+        for layer, outcome in found:
+            if outcome.verdict is verdict:
+                return verdict, f"{layer.value}: {outcome.explanation}"
+    passed = [layer.value for layer, outcome in found if outcome.verdict is models.Verdict.PASS]
+    if passed:
+        return models.Verdict.PASS, f"passes {', '.join(passed)}"
+    reason = found[0][1].explanation if found else "the trace holds nothing to judge"
+    return models.Verdict.SKIPPED, reason
+
+
+def _replay(evaluation: RunEvaluation) -> str:
+    if isinstance(evaluation.replay, NoReplay):
+        return f"not replayed: {_text(evaluation.replay.reason)}"
+    steps, left = evaluation.replay.steps, evaluation.replay.first_divergence
+    if left is not None:
+        number, step = left
+        how = step.difference or "it calls a tool in a way that is not on record"
+        return f"the replay leaves the record first at snippet {number}: {_text(how)}"
+    compared = sum(step.agrees is not None for step in steps)
+    return f"{len(steps)} of {len(evaluation.run.snippets)} snippets replayed, {compared} compared, all agree"
+
+
+def _claims(layers: Iterable[Score]) -> Iterable[models.Claim]:
+    for score in layers:
+        if score.layer is Layer.GROUNDEDNESS and isinstance(score.outcome, Scored):
+            for fact in score.outcome.evidence:
+                if fact.claim is not None:
+                    yield models.Claim(
+                        start=fact.claim.start,
+                        end=fact.claim.end,
+                        verdict=fact.claim.verdict,
+                        why=_text(fact.what),
+                        span_id=fact.span_id,
+                        found=None if fact.claim.found is None else _text(fact.claim.found),
+                    )
+
+
+def _score(score: Score) -> models.Score:
+    scored = score.outcome if isinstance(score.outcome, Scored) else None
+    return models.Score(
+        layer=score.layer,
+        name=_text(score.name),
+        span_id=score.span_id,
+        outcome=outcome_of(score.outcome),
+        raw=scored.raw if scored else None,
+        unit=scored.unit if scored else "",
+        evidence=[
+            models.Fact(
+                what=_text(fact.what),
+                span_id=fact.span_id,
+                recorded=_maybe(fact.recorded),
+                replayed=_maybe(fact.replayed),
+            )
+            for fact in (scored.evidence[:_MOST_EVIDENCE] if scored else ())
+        ],
+    )
+
+
+def _step(evaluation: RunEvaluation, step: Step) -> models.Step:
+    return models.Step(
+        number=step.number,
+        kind=step.kind,
+        span_id=step.span_id,
+        start_ns=step.start_ns,
+        end_ns=step.end_ns,
+        thought=_text(step.text),
+        snippets=[_snippet(evaluation, snippet) for snippet in step.snippets],
+        calls=[_call(call) for call in step.calls],
+        error=_text(step.error.message) if step.error else None,
+    )
+
+
+def _call(call: RecordedCall) -> models.Call:
+    given = [*map(_brief, call.args), *(f"{name}={_brief(value)}" for name, value in call.kwargs.items())]
+    return models.Call(
+        span_id=call.span_id,
+        tool=_text(call.tool),
+        arguments=_text(", ".join(given)),
+        result=_payload(call.result),
+        error=_text(call.error.message) if call.error else None,
+    )
+
+
+def _snippet(evaluation: RunEvaluation, snippet: Snippet) -> models.Snippet:
+    scan = evaluation.scans[snippet.id]
+    replay = evaluation.replay
+    again = None if isinstance(replay, NoReplay) else replay.step(snippet.id)
+    reason = replay.reason if isinstance(replay, NoReplay) else replay.unreplayed.get(snippet.id)
+    return models.Snippet(
+        id=snippet.id,
+        span_id=snippet.span_id,
+        language=snippet.language.value,
+        executed=snippet.executed,
+        lines=code_lines(snippet.source, snippet.language),
+        cut=snippet.truncated or len(snippet.source) > _LONGEST,
+        scan=scan.verdict.value,
+        findings=[
+            models.Finding(
+                rule=each.rule,
+                severity=each.severity.value,
+                verdict=each.verdict.value,
+                line=each.line,
+                message=_text(each.message),
+                remedy=_text(each.remedy),
+            )
+            for each in scan.findings
+        ],
+        recorded=_recorded(snippet) if snippet.executed else None,
+        replayed=_replayed(again) if again else None,
+        not_replayed=None if again or reason is None else _text(reason),
+    )
+
+
+def _recorded(snippet: Snippet) -> models.Recorded:
+    record = record_of(snippet)
+    printed = record.stdout if record.stdout is not None else record.shown
+    return models.Recorded(
+        ended=record.failure_class.value if record.failure_class else None,
+        printed=_maybe(printed),
+        value=_payload(record.output),
+        error=_text(snippet.error.message) if snippet.error else None,
+    )
+
+
+def _replayed(step: ReplayedStep) -> models.Replayed:
+    ran = step.execution
+    return models.Replayed(
+        ended=ran.failure_class.value,
+        printed=_text(ran.stdout),
+        value=_maybe(ran.result_text),
+        error=_text(f"{ran.raised.type}: {ran.raised.message}") if ran.raised else None,
+        agrees=step.agrees,
+        difference=_maybe(step.difference),
+        flaky=step.flaky,
+        wall_s=ran.wall_s,
+        peak_memory_bytes=ran.peak_memory_bytes,
+        attempts=[
+            models.Attempt(
+                kind=each.kind.value, target=_text(each.target), allowed=each.allowed, count=each.count
+            )
+            for each in ran.attempts
+        ],
+        files={_text(path): size for path, size in list(ran.files.items())[:200]},
+    )
+
+
+def code_lines(source: str, language: Language) -> list[str]:
+    """Return source code as lines of HTML, escaped, with Pygments' short classes."""
+    text = _text(source).replace("\r\n", "\n").replace("\r", "\n")
+    try:
+        lexer = get_lexer_by_name(language.value, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        lexer = TextLexer(stripnl=False, ensurenl=False)
+    formatter: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
+    return str(highlight(text, lexer, formatter)).rstrip("\n").split("\n")
+
+
+def _payload(payload: Payload | None) -> str | None:
+    return None if payload is None else _text(payload.text)
+
+
+def _brief(value: JsonValue) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 200 else f"{text[:199]}…"
+
+
+def _maybe(text: str | None) -> str | None:
+    return None if text is None else _text(text)
+
+
+def _text(text: str) -> str:
+    """Return text that JSON in UTF-8 can carry, bounded, without secrets of known formats."""
+    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return mask_formats(cut.encode("utf-8", "replace").decode())
+
+
+def _json(value: object) -> object:
+    """Return an attribute as JSON data."""
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    if isinstance(value, bool | int | float) or value is None:
+        return value
+    return _text(json.dumps(value, ensure_ascii=False, default=str))

@@ -1,0 +1,44 @@
+"""Errors of the API, all in one form: `application/problem+json`."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from spanproof.api.models import Problem
+from spanproof.store import StoreError
+
+MEDIA_TYPE = "application/problem+json"
+
+
+def problem(status: HTTPStatus, detail: str, headers: dict[str, str] | None = None) -> Response:
+    """Return an error as a response."""
+    body = Problem(title=status.phrase, status=status.value, detail=detail)
+    return Response(body.model_dump_json(), status.value, headers, MEDIA_TYPE)
+
+
+def add_problems(app: FastAPI) -> None:
+    """Answer each error in the one form."""
+
+    async def of_request(_: Request, failure: Exception) -> Response:
+        assert isinstance(failure, RequestValidationError)
+        faults = (
+            f"{'.'.join(str(part) for part in each['loc'])}: {each['msg']}" for each in failure.errors()
+        )
+        return problem(HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(faults))
+
+    async def of_http(_: Request, failure: Exception) -> Response:
+        assert isinstance(failure, HTTPException)
+        headers = dict(failure.headers) if failure.headers else None
+        return problem(HTTPStatus(failure.status_code), str(failure.detail), headers)
+
+    async def of_store(_: Request, failure: Exception) -> Response:
+        return problem(HTTPStatus.SERVICE_UNAVAILABLE, f"the store cannot be read: {failure}")
+
+    app.add_exception_handler(RequestValidationError, of_request)
+    app.add_exception_handler(HTTPException, of_http)
+    app.add_exception_handler(StoreError, of_store)

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from starlette.testclient import TestClient
+
+from spanproof.api import ConsoleSettings, make_app
+
+TRACE = "5" * 32
+YEARS = 24 * 366
+
+
+def test_a_trace_comes_with_steps_verdicts_and_claims(client):
+    page = client.get(f"/api/v1/traces/{TRACE[:6]}").json()
+    (run,) = page["runs"]
+    assert run["verdict"] == "fail"
+    assert run["sentence"].startswith("groundedness: '$54.00' is contradicted")
+    (claim,) = [each for each in run["claims"] if each["verdict"] == "contradicted"]
+    assert run["answer"][claim["start"] : claim["end"]] == "$54.00"
+    first = run["steps"][0]
+    (snippet,) = first["snippets"]
+    assert snippet["recorded"]["printed"] == "4500\n"
+    assert snippet["replayed"]["printed"] == "4500\n"
+    assert snippet["replayed"]["agrees"] is True
+    assert 'class="n"' in snippet["lines"][0]
+    assert first["calls"][0]["result"] == "4500"
+    assert [layer["layer"] for layer in run["layers"]] == [
+        "correctness", "boundary", "execution", "groundedness", "trajectory",
+    ]  # fmt: skip
+
+
+def test_a_span_comes_with_its_attributes(client):
+    page = client.get(f"/api/v1/traces/{TRACE}/spans/{2:016x}").json()
+    assert page["span"]["name"] == "price_of"
+    assert client.get(f"/api/v1/traces/{TRACE}/spans/ffff").status_code == 404
+
+
+def test_traces_are_listed_and_chosen(client):
+    everything = client.get("/api/v1/traces").json()
+    assert [row["trace_id"] for row in everything["traces"]] == [TRACE]
+    assert everything["next"] is None
+    assert client.get("/api/v1/traces?failing=true&layer=boundary").json()["traces"] == []
+    assert client.get("/api/v1/traces?agent=nobody").json()["traces"] == []
+    (row,) = client.get("/api/v1/traces?failing=true&layer=groundedness").json()["traces"]
+    assert row["runs"][0]["layers"]["groundedness"]["verdict"] == "fail"
+
+
+def test_pages_of_a_list_follow_each_other(store, client, evaluation_at):
+    store.write([evaluation_at(number) for number in range(7)])
+    seen, cursor = [], ""
+    while cursor is not None:
+        page = client.get(
+            f"/api/v1/traces?limit=3&cursor={cursor}" if cursor else "/api/v1/traces?limit=3"
+        ).json()
+        seen += [row["trace_id"] for row in page["traces"]]
+        cursor = page["next"]
+    assert len(seen) == len(set(seen)) == 8
+
+
+def test_the_overview_counts_verdicts_with_their_interval(client):
+    found = client.get(f"/api/v1/overview?hours={YEARS}").json()
+    rate = found["layers"]["groundedness"]
+    assert rate["failed"] >= 1
+    assert 0 <= rate["low"] < rate["rate"] <= rate["high"] <= 1
+    assert (
+        sum(each["rate"]["failed"] for each in found["timeline"] if each["layer"] == "groundedness")
+        == rate["failed"]
+    )
+
+
+def test_cohorts_count_by_value(client):
+    found = client.get(f"/api/v1/cohorts/agent?hours={YEARS}").json()
+    assert "pricing agent" in [each["value"] for each in found["values"]]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "says"),
+    [
+        ("/api/v1/traces?limit=0", 422, "limit"),
+        ("/api/v1/traces?layer=boundary", 422, "failing=true"),
+        ("/api/v1/traces?cursor=x", 422, "cursor"),
+        ("/api/v1/traces/zz", 404, "there is not one trace"),
+        ("/api/v1/cohorts/colour", 422, "dimension"),
+        ("/api/v1/nothing", 404, "openapi.json"),
+    ],
+)
+def test_an_error_is_a_problem_that_names_the_input(client, path, status, says):
+    answer = client.get(path)
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert says in answer.json()["detail"]
+
+
+def test_a_token_is_demanded_where_there_are_tokens(store):
+    client = TestClient(make_app(lambda: store, ConsoleSettings(tokens=("first", "second"))))
+    assert client.get("/api/v1/traces").status_code == 401
+    assert client.get("/api/v1/traces", headers={"authorization": "Bearer third"}).status_code == 401
+    assert client.get("/api/v1/traces", headers={"authorization": "Bearer second"}).status_code == 200
+    assert client.get("/").status_code == 200  # the page itself holds nothing
+
+
+def test_another_site_s_name_is_refused_on_loopback(store):
+    client = TestClient(make_app(lambda: store, ConsoleSettings(hosts=frozenset(("127.0.0.1",)))))
+    assert client.get("/api/v1/traces", headers={"host": "evil.example:4319"}).status_code == 421
+    assert client.get("/api/v1/traces", headers={"host": "127.0.0.1:4319"}).status_code == 200
+
+
+def test_every_answer_forbids_frames_scripts_from_elsewhere_and_guessing_of_types(client):
+    for path in ("/", "/traces", "/api/v1/traces", "/api/v1/nothing"):
+        headers = client.get(path).headers
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "access-control-allow-origin" not in headers
+
+
+def test_every_answer_is_as_described(store):
+    schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", make_app(lambda: store))
+    operations = [each.ok() for each in schema.get_all_operations()]
+    assert len(operations) == 5
+    for operation in operations:
+
+        @given(case=operation.as_strategy())
+        @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+        def check(case):
+            case.call_and_validate()
+
+        check()
