@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 FAST   := $(addprefix tests/,gate lint semconv trace sandbox/scanners evaluators/boundary evaluators/correctness \
           evaluators/detect evaluators/execution evaluators/runs evaluators/trajectory)
 
-.PHONY: demo test check lint types unit fast explore map docs clean
+.PHONY: demo test check lint types unit fast explore map docs console clean
 
 demo: $(VENV)/.demo
 	$(BIN)/spanproof demo
@@ -58,6 +58,12 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 $(VENV)/.system: tests/system-packages.txt tests/install_system_packages.sh | $(VENV)/bin/python
 	sh tests/install_system_packages.sh tests/system-packages.txt
 	@touch $@
+
+# The console's bundle, which is committed: an installation needs no Node.
+console: $(VENV)/.dev
+	$(BIN)/python -c 'import json; from spanproof.api import make_app; print(json.dumps(make_app(None).openapi()))' \
+		> collector/console/openapi.json
+	cd collector/console && npm ci --no-audit --no-fund && npm run types && npm run build
 
 clean:
 	rm -rf $(VENV) .cache dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -20,7 +20,7 @@ from spanproof.trace import trace_of
 from ..suites.conftest import misquote
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with (
         open_sandbox("jail") as sandbox,

@@ -6,6 +6,7 @@ Text of a trace goes out as it is, but bounded, with secrets of known formats ma
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import Final
@@ -38,6 +39,7 @@ from spanproof.trace import (
 )
 
 _LONGEST: Final = 20_000
+_CODE_OPENS: Final = re.compile(r"(?:<code>|```\w*)\s*\Z")
 _MOST_SPANS: Final = 5_000
 _MOST_EVIDENCE: Final = 100
 
@@ -242,11 +244,19 @@ def _step(evaluation: RunEvaluation, step: Step) -> models.Step:
         span_id=step.span_id,
         start_ns=step.start_ns,
         end_ns=step.end_ns,
-        thought=_text(step.text),
+        thought=_text(_thought(step)),
         snippets=[_snippet(evaluation, snippet) for snippet in step.snippets],
         calls=[_call(call) for call in step.calls],
         error=_text(step.error.message) if step.error else None,
     )
+
+
+def _thought(step: Step) -> str:
+    """Return what the model wrote before its code: the code is shown as code."""
+    text = step.text
+    for snippet in step.snippets:
+        text = text.partition(snippet.source.strip())[0] if snippet.source.strip() else text
+    return _CODE_OPENS.sub("", text).strip()
 
 
 def _call(call: RecordedCall) -> models.Call:

@@ -26,6 +26,7 @@ _COMMANDS = {
     "sandbox": ("spanproof.cli.commands.sandbox", "Run programs in the sandbox."),
     "replay": ("spanproof.cli.commands.replay", "Replay runs; recorded results answer their tool calls."),
     "score": ("spanproof.cli.commands.score", "Score answers and trajectories without a trace."),
+    "console": ("spanproof.cli.commands.console", "Show traces and verdicts in the browser."),
     "traces": ("spanproof.cli.commands.traces", "List evaluated traces."),
     "show": ("spanproof.cli.commands.show", "Show one trace: the verdict, why, and the steps."),
     "rescore": (

@@ -32,6 +32,7 @@ __all__ = [
     "Assembly",
     "Config",
     "ConfigError",
+    "Console",
     "Evaluation",
     "Forward",
     "GrpcReceiver",
@@ -52,6 +53,13 @@ _MIB = 1024 * 1024
 _PASSWORD = re.compile(r"(://[^:/@\s]*):[^@/\s]*@")
 
 Port = Annotated[int, Field(ge=0, le=65535)]
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 class GrpcReceiver(Section):
@@ -92,6 +100,30 @@ class Receivers(Section):
     def _something_listens(self) -> Self:
         if not (self.grpc.enabled or self.http.enabled):
             raise ValueError("every receiver is disabled; enable `grpc` or `http`")
+        return self
+
+
+class Console(Section):
+    """The console and its API, for people and programs that read: `GET /`, `GET /api/v1/…`."""
+
+    enabled: bool = Field(default=True, description="Whether to serve the console.")
+    host: str = Field(
+        default="127.0.0.1",
+        min_length=1,
+        description="Address to listen on. Anything but loopback is reachable by others, and needs `tokens`.",
+    )
+    port: Port = Field(default=4319, description="Port to listen on; 0 takes any free one.")
+    tokens: tuple[SecretStr, ...] = Field(
+        default=(),
+        description="Readers' bearer tokens, one of which each request of the API must carry.",
+    )
+
+    @model_validator(mode="after")
+    def _others_need_a_token(self) -> Self:
+        if self.enabled and not _is_loopback(self.host) and not self.tokens:
+            raise ValueError(
+                f"host {self.host} is reachable by others; set `console.tokens`, or listen on loopback"
+            )
         return self
 
 
@@ -257,6 +289,7 @@ class Config(Section):
     store: Store = Field(default=Store(), description="Where results are kept.")
     forward: tuple[Forward, ...] = Field(default=(), description="Where spans and scores are sent on to.")
     alerts: tuple[AlertRule, ...] = Field(default=(), description="Rules over fail rates.")
+    console: Console = Field(default=Console(), description="The console and its API.")
 
     @field_validator("tokens")
     @classmethod
@@ -308,10 +341,3 @@ def load_config(
     if problems or config is None:
         raise ConfigError(problems)
     return config
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
+from contextlib import ExitStack
 
 import click
 
 from spanproof.alerts.engine import AlertEngine
+from spanproof.api import ConsoleServer
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.options.config import config_options
 from spanproof.cli.output.console import console, pick, print_json
@@ -57,14 +60,32 @@ def command(config: Config, as_json: bool, log_level: str, log_format: str) -> i
         for client in _CHATTY:
             logging.getLogger(client).setLevel(logging.WARNING)
     collector = collector_for(config)
+    with ExitStack() as stack:
+
+        def on_ready(endpoints: Endpoints) -> None:
+            url = stack.enter_context(_console_of(config, collector)).url if config.console.enabled else None
+            _print_endpoints(endpoints, collector, url, as_json)
+
+        return _run(collector, on_ready)
+
+
+def _run(collector: Collector, on_ready: Callable[[Endpoints], None]) -> int:
     try:
-        drained = collector.run_forever(lambda endpoints: _print_endpoints(endpoints, collector, as_json))
+        drained = collector.run_forever(on_ready)
     except Exception as problem:
         expected = describe(problem)
         if expected is None:
             raise
         raise UsageProblem(f"the collector cannot start: {expected.what}", expected.remedy) from problem
     return EXIT_PASS if drained else EXIT_MISUSE
+
+
+def _console_of(config: Config, collector: Collector) -> ConsoleServer:
+    """Return the server of the collector's console."""
+    where = config.console
+    tokens = tuple(token.get_secret_value() for token in where.tokens)
+    fall_back = config.receivers.fallback_port
+    return ConsoleServer(lambda: collector.store, where.host, where.port, tokens, fall_back=fall_back)
 
 
 def collector_for(config: Config) -> Collector:
@@ -78,9 +99,9 @@ def collector_for(config: Config) -> Collector:
     return Collector(config, watch=[watch] if rules else [])
 
 
-def _print_endpoints(endpoints: Endpoints, collector: Collector, as_json: bool) -> None:
+def _print_endpoints(endpoints: Endpoints, collector: Collector, url: str | None, as_json: bool) -> None:
     if as_json:
-        print_json(pick(endpoints, "grpc http moved") | {"store": collector.store.name})
+        print_json(pick(endpoints, "grpc http moved") | {"console": url, "store": collector.store.name})
         return
     for sentence in endpoints.moved:
         console.print(f"[yellow]{sentence}[/]")
@@ -88,5 +109,7 @@ def _print_endpoints(endpoints: Endpoints, collector: Collector, as_json: bool) 
         console.print(f"OTLP over gRPC  {endpoints.grpc}")
     if endpoints.http:
         console.print(f"OTLP over HTTP  {endpoints.http}/v1/traces  (also /healthz, /metrics)")
+    if url:
+        console.print(f"console         {url}")
     console.print(f"store           {collector.store.name}")
     console.print("Ctrl-C stops it once everything received is evaluated.", style="dim")

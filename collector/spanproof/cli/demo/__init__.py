@@ -26,8 +26,11 @@ _FRAMEWORKS = ("smolagents", "langchain_core", "langgraph")
     show_default=True,
     help="Where the demo keeps its store, log and suite; emptied first.",
 )
+@click.option(
+    "--open", "in_browser", is_flag=True, help="Show the runs in the browser afterwards, until Ctrl-C."
+)
 @click.option("--json", "as_json", is_flag=True, help="The outcome as one JSON object on stdout.")
-def command(directory: Path, as_json: bool) -> int:
+def command(directory: Path, in_browser: bool, as_json: bool) -> int:
     """Run real agents, evaluate their traces, and show the verdicts."""
     # Here, because the agents' process imports this package and loads no evaluator.
     from spanproof.cli.demo.tour import run_demo
@@ -38,4 +41,8 @@ def command(directory: Path, as_json: bool) -> int:
             "pip install 'spanproof[demo]'",
         )
     run_demo(directory, as_json=as_json)
+    if in_browser:
+        from spanproof.cli.commands.console import show_console
+
+        show_console(str(directory / "store"), in_browser=True)
     return EXIT_PASS

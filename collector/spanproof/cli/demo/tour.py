@@ -203,6 +203,7 @@ def _show_next_commands(misquote: TraceEvaluation, directory: Path) -> None:
     program = "spanproof" if shutil.which("spanproof") else os.path.relpath(sys.argv[0])
     store = directory / "store"
     for words in (
+        f"console --store {store} --open",
         f"traces --store {store}",
         f"show {misquote.trace.trace_id[:8]} --store {store}",
         f"suite run {directory / 'suite'}",

