@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {
-    "experiments",
+    "experiments", "api",
     "semconv", "instrumentors", "sandbox", "trace", "evaluators", "gate", "suites", "collector", "store",
     "alerts", "cli", "config",
 }  # fmt: skip
