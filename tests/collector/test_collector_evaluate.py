@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from waiting import wait_until
 
 from spanproof.collector.stages.assemble import CompleteTrace, Why
-from spanproof.collector.stages.evaluate import Evaluated, Evaluators, merged
+from spanproof.collector.stages.evaluate import Evaluated, Evaluators, merged, split
 from spanproof.collector.stages.jobs import Start
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.file import Encoding
@@ -39,6 +39,19 @@ def test_two_states_become_one_that_settles_all_of_both_and_reads_nothing_twice(
     assert sorted(both.bodies) == sorted({*first, *second})
     assert sorted(both.records) == sorted([*first, *second])
     assert both.generation == 1
+
+
+@pytest.mark.parametrize(
+    ("programs", "processes", "shares"),
+    [(2, 2, [1, 1]), (5, 2, [3, 2]), (2, 4, [1, 1]), (1, 1, [1])],
+)
+def test_limits_of_the_sandbox_and_the_judge_hold_for_all_processes_together(
+    programs, processes, shares
+) -> None:
+    given = {"sandbox.workers": str(programs), "evaluation.workers": str(processes)}
+    starts = split(Start(load_config(None, {}, given), open_faulty_engine, ()))
+    assert [start.config.sandbox.workers for start in starts] == shares
+    assert {start.config.judge.shared for start in starts} == {Path(".spanproof/wal/judge")}
 
 
 class Rig:

@@ -55,7 +55,11 @@ class Evaluation(Section):
     """How traces are evaluated and their results written."""
 
     workers: int = Field(
-        default=2, ge=1, le=256, description="Processes that evaluate, each one trace at a time."
+        default=2,
+        ge=1,
+        le=256,
+        description="Processes that evaluate, each one trace at a time; with `evaluation.replay` no more than"
+        " `sandbox.workers`.",
     )
     attempts: int = Field(
         default=3,
@@ -113,7 +117,12 @@ class SandboxChoice(Section):
         min_length=1,
         description="A backend's name; `spanproof doctor` lists which can run here.",
     )
-    workers: int = Field(default=2, ge=1, le=256, description="Programs run at once.")
+    workers: int = Field(
+        default=2,
+        ge=1,
+        le=256,
+        description="Programs run at once; `spanproof serve` shares them out to its evaluating processes.",
+    )
     settings: dict[str, str] = Field(
         default={}, description="The backend's own settings by name; docs/sandbox.md lists them."
     )
@@ -144,6 +153,11 @@ class JudgeChoice(Section):
     )
     recordings: Path | None = Field(
         default=None, description="Directory that keeps replies by the content of their question."
+    )
+    shared: Path | None = Field(
+        default=None,
+        description="Directory in which the limits are shared: they hold for all processes that name it, and"
+        " across restarts. None: `judge` in `wal.directory` for `spanproof serve`, else the process alone.",
     )
     beside_share: float = Field(
         default=0.0,

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import stat
+import subprocess
+import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,6 +21,7 @@ from spanproof.evaluators.judge import (
     load_rubrics,
     question_of,
 )
+from spanproof.evaluators.judge.budget import Budget, Pace
 
 RUBRIC = load_rubrics()["Groundedness"]
 QUESTION = question_of(RUBRIC, (("output 1", "42 apples\nwere sold"), ("answer", "42")))
@@ -192,3 +197,65 @@ def test_hostile_material_stays_between_its_marks(endpoint):
     assert hostile.count(mark) == 0
     assert user.count(f"<<<end {mark}>>>") == 2
     assert "characters left out" in user
+
+
+_ASK = """
+import sys, time
+from pathlib import Path
+from spanproof.evaluators.judge.budget import Budget, Pace
+from spanproof.evaluators.judge.errors import OverBudget
+directory, spent = Path(sys.argv[1]), 0
+budget, pace = Budget(1.0, directory=directory), Pace(2, None, directory)
+for _ in range(30):
+    try:
+        budget.reserve("shop", 0.0625)
+    except OverBudget:
+        continue
+    with pace.turn():
+        (directory / "in" ).open("a").write("x")
+        spent += 1
+print(spent)
+"""
+
+
+def test_processes_that_share_a_directory_spend_one_budget_and_a_restart_gives_no_new_one(tmp_path):
+    shared = tmp_path / "judge"
+    command = [sys.executable, "-c", _ASK, str(shared)]
+    asking = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
+    spent = [int(each.communicate(timeout=120)[0]) for each in asking]
+    assert sum(spent) == 16
+    assert int(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout) == 0
+    assert stat.S_IMODE((shared / "spent.json").stat().st_mode) == 0o600
+
+
+def test_turns_are_shared_and_a_process_that_is_killed_gives_its_own_back(tmp_path):
+    hold = "import sys, time; from pathlib import Path; from spanproof.evaluators.judge.budget import Pace\n"
+    hold += "with Pace(1, None, Path(sys.argv[1])).turn(): print('in', flush=True); time.sleep(600)"
+    holder = subprocess.Popen([sys.executable, "-c", hold, str(tmp_path)], stdout=subprocess.PIPE)
+    try:
+        assert holder.stdout.readline() == b"in\n"
+        pace, turned = Pace(1, None, tmp_path), threading.Event()
+
+        def take():
+            with pace.turn():
+                turned.set()
+
+        threading.Thread(target=take, daemon=True).start()
+        assert not turned.wait(0.3)
+        holder.kill()
+        assert turned.wait(60)
+    finally:
+        holder.kill()
+        holder.communicate()
+
+
+def test_a_clock_that_was_set_back_keeps_no_cost_for_ever(tmp_path):
+    now = [1e9]
+    budget = Budget(1.0, now=lambda: now[0], directory=tmp_path)
+    budget.reserve("shop", 1.0)
+    now[0] = 1e6
+    with pytest.raises(OverBudget):
+        budget.reserve("shop", 1.0)
+    budget.settle("shop", 0.0, 0.0)
+    now[0] += 3601
+    budget.reserve("shop", 1.0)

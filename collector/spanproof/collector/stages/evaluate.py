@@ -35,6 +35,7 @@ _STORE_PAUSE_S = 2.0
 _FIRST_BACKOFF_S = 1.0
 _LONGEST_BACKOFF_S = 60.0
 _STOP_S = 10.0
+_JUDGE_DIRECTORY = "judge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,6 @@ class Evaluators:
         hand_on: Callable[[Evaluated], None],
         wants_bodies: bool,
     ) -> None:
-        rules = start.config.evaluation
         self._documents = documents
         self._guard = threading.Condition()
         self._draining = threading.Event()
@@ -92,8 +92,8 @@ class Evaluators:
         self._inbox: queue.SimpleQueue[CompleteTrace | None] = queue.SimpleQueue()
         self._dispatch = threading.Thread(target=self._dispatch_all, name="spanproof-dispatch", daemon=True)
         self._lanes = [
-            _Lane(number, start, telemetry, places, hand_on, self._closing, wants_bodies=wants_bodies)
-            for number in range(rules.workers)
+            _Lane(number, share, telemetry, places, hand_on, self._closing, wants_bodies=wants_bodies)
+            for number, share in enumerate(split(start))
         ]
 
     @property
@@ -402,6 +402,27 @@ class _Lane:
 def _write_lines(lines: tuple[LogLine, ...]) -> None:
     for line in lines:
         logging.getLogger(line.logger).log(line.level, "%s", line.message)
+
+
+def split(start: Start) -> list[Start]:
+    """Return what each process of the pool starts with, so that the limits hold for all of them together.
+
+    Programs at once are shared out, at least one to each process; the judge's limits are kept in a directory.
+    """
+    config = start.config
+    programs, processes = config.sandbox.workers, config.evaluation.workers
+    if config.evaluation.replay and programs < processes:
+        log.warning("%d processes evaluate, one for each program of sandbox.workers", programs)
+        processes = programs
+    judge = config.judge.model_copy(
+        update={"shared": config.judge.shared or config.wal.directory / _JUDGE_DIRECTORY}
+    )
+    starts = []
+    for number in range(processes):
+        share = max(1, programs // processes + (number < programs % processes))
+        sandbox = config.sandbox.model_copy(update={"workers": share})
+        starts.append(replace(start, config=config.model_copy(update={"sandbox": sandbox, "judge": judge})))
+    return starts
 
 
 def merged(former: CompleteTrace, later: CompleteTrace) -> CompleteTrace:

@@ -44,6 +44,7 @@ class JudgeSettings:
         dollars_per_hour, dollars_per_hour_and_cohort: the budget; None is no limit.
         prices: dollars per million tokens in and out, by model, beside the shipped table.
         recordings: where replies are kept by the content of their question; None keeps none.
+        shared: directory of the processes that share these limits; None is this process alone.
     """
 
     model: str
@@ -54,6 +55,7 @@ class JudgeSettings:
     dollars_per_hour_and_cohort: float | None = None
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     recordings: Path | None = None
+    shared: Path | None = None
 
 
 class Judge:
@@ -66,8 +68,10 @@ class Judge:
     def __init__(self, settings: JudgeSettings) -> None:
         self.model = settings.model
         self._settings = settings
-        self._budget = Budget(settings.dollars_per_hour, settings.dollars_per_hour_and_cohort)
-        self._pace = Pace(settings.at_once, settings.per_minute)
+        self._budget = Budget(
+            settings.dollars_per_hour, settings.dollars_per_hour_and_cohort, directory=settings.shared
+        )
+        self._pace = Pace(settings.at_once, settings.per_minute, settings.shared)
         self._recordings = Recordings(settings.recordings) if settings.recordings else None
         price = price_of(settings.model, settings.prices)
         if price is None and self._budget.limited:
