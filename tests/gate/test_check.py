@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanproof.evaluators.intervals import wilson
 from spanproof.gate import BadScores, CaseState, NoBaseline, Verdict, check, parse, read_scores
-from spanproof.gate.statistics import wilson
 from spanproof.trace import Cohort, Errored, Label, Layer, Outcome, Score, Scored, Skipped
 
 PASS, FAIL = Scored(1.0, Label.PASS, "fine"), Scored(0.2, Label.FAIL, "$54.00 is said, 45.00 was returned")

@@ -17,10 +17,10 @@ from pygments.lexers import TextLexer, get_lexer_by_name
 from pygments.util import ClassNotFound
 
 from spanproof.api import models
+from spanproof.evaluators.intervals import wilson
 from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.replay.record import record_of
-from spanproof.gate.statistics import wilson
 from spanproof.store import FailRate, Feedback, RunRow, TraceRow
 from spanproof.trace import (
     Errored,

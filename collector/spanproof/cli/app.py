@@ -28,6 +28,7 @@ _COMMANDS = {
     "score": ("spanproof.cli.commands.score", "Score answers and trajectories without a trace."),
     "console": ("spanproof.cli.commands.console", "Show traces and verdicts in the browser."),
     "traces": ("spanproof.cli.commands.traces", "List evaluated traces."),
+    "query": ("spanproof.cli.commands.query", "Count and measure a score by cohort and time."),
     "show": ("spanproof.cli.commands.show", "Show one trace: the verdict, why, and the steps."),
     "rescore": (
         "spanproof.cli.commands.rescore",

@@ -4,13 +4,14 @@ from spanproof.store.dead_letters import DeadLetter
 from spanproof.store.errors import SchemaTooNew, StoreBusy, StoreError, StoreUnavailable
 from spanproof.store.feedback import Feedback, with_feedback
 from spanproof.store.store import Store, open_store
-from spanproof.store.values import FailRate, FailsWhen, RunRow, TraceRow
+from spanproof.store.values import FailRate, FailsWhen, Group, RunRow, TraceRow
 
 __all__ = [
     "DeadLetter",
     "FailRate",
     "FailsWhen",
     "Feedback",
+    "Group",
     "RunRow",
     "SchemaTooNew",
     "Store",

@@ -16,7 +16,7 @@ from clickhouse_connect.driver.client import Client
 from spanproof.store.errors import StoreError
 from spanproof.store.rows import score_of
 from spanproof.store.schema import DIMENSIONS, SCORES
-from spanproof.store.values import FailRate, FailsWhen, RunRow, TraceRow
+from spanproof.store.values import FailRate, FailsWhen, Group, RunRow, TraceRow
 from spanproof.trace import Layer, Outcome, Score
 
 _NEWEST = 5
@@ -144,9 +144,7 @@ def verdicts_by(
     client: Client, database: str, chosen: Filter, dimension: str, limit: int
 ) -> list[tuple[str, Layer, FailRate]]:
     """Verdicts of the layers' own values, by value of a dimension of the cohort; the commonest values."""
-    if dimension not in DIMENSIONS:
-        known = ", ".join(DIMENSIONS)
-        raise StoreError(f"cohort: unknown dimension {dimension!r}; the dimensions are {known}")
+    _check_dimension(dimension)
     condition, bound = chosen.where()
     layers = f"FROM {database}.scores FINAL WHERE {condition} AND name = layer"
     rows = client.query(
@@ -156,6 +154,48 @@ def verdicts_by(
         parameters={**bound, "values": limit},
     ).result_rows
     return [(row[0], Layer(row[1]), _counted(row[2:7])) for row in rows]
+
+
+def groups(
+    client: Client, database: str, chosen: Filter, by: Sequence[str], bucket_ns: int | None, limit: int
+) -> list[Group]:
+    """One score by dimensions and stretches of time; in order of time, then what fails most."""
+    for dimension in by:
+        _check_dimension(dimension)
+    condition, bound = chosen.where()
+    times = "toInt64(0)"
+    if bucket_ns is not None:
+        times = "intDiv(toUnixTimestamp64Nano(span_time), {bucket:Int64}) * {bucket:Int64}"
+        bound["bucket"] = bucket_ns
+    keys = "".join(f"{dimension}, " for dimension in by)
+    rows = client.query(
+        f"SELECT {_COUNTS}, avgOrNull(value), avgOrNull(raw), quantileExactOrNull(0.5)(raw),"  # noqa: S608
+        f" quantileExactOrNull(0.95)(raw), max(unit), {times} AS start, {keys}"
+        " countIf(label = 'fail') AS fails"
+        f" FROM {database}.scores FINAL WHERE {condition}"
+        f" GROUP BY {keys} start ORDER BY start, fails DESC, {keys} count() DESC LIMIT {{rows:UInt32}}",
+        parameters={**bound, "rows": limit},
+    ).result_rows
+    whole = chosen.start_ns or 0
+    return [
+        Group(
+            values=tuple(str(value) for value in row[11 : 11 + len(by)]),
+            start_ns=int(row[10]) if bucket_ns is not None else whole,
+            verdicts=_counted(row[:5]),
+            mean=row[5],
+            raw_mean=row[6],
+            raw_p50=row[7],
+            raw_p95=row[8],
+            unit=str(row[9]),
+        )
+        for row in rows
+    ]
+
+
+def _check_dimension(dimension: str) -> None:
+    if dimension not in DIMENSIONS:
+        known = ", ".join(DIMENSIONS)
+        raise StoreError(f"cohort: unknown dimension {dimension!r}; the dimensions are {known}")
 
 
 def reasons_not_judged(

@@ -36,7 +36,7 @@ from spanproof.store.schema import (
 )
 from spanproof.store.spans import SpanColumns
 from spanproof.store.supersede import before, supersede
-from spanproof.store.values import FailRate, FailsWhen, TraceRow
+from spanproof.store.values import FailRate, FailsWhen, Group, TraceRow
 from spanproof.trace import Layer, Score
 
 _INSERT_ROWS = 20_000
@@ -228,6 +228,37 @@ class Store:
         chosen = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns)
         with self._connections.lease() as client:
             return queries.verdicts_by(client, self._database, chosen, dimension, limit)
+
+    def groups(
+        self,
+        layer: Layer,
+        name: str,
+        by: Sequence[str] = (),
+        *,
+        start_ns: int,
+        end_ns: int,
+        bucket_ns: int | None = None,
+        cohort: Mapping[str, str] = MappingProxyType({}),
+        limit: int = 1000,
+    ) -> list[Group]:
+        """One score counted and measured by dimensions of the cohort, and by stretches of time.
+
+        Args:
+            layer: whose score.
+            name: of the score; a layer's name for its own value.
+            by: dimensions; none is one group.
+            start_ns: Unix nanoseconds of the first span time counted.
+            end_ns: Unix nanoseconds of the first span time no longer counted.
+            bucket_ns: length of a stretch; None is the whole window.
+            cohort: only scores of these values, by dimension.
+            limit: at most so many groups: in order of time, then those that fail most.
+
+        Raises:
+            StoreError: there is no such dimension.
+        """
+        chosen = Filter(layer, name, cohort, None, start_ns, end_ns)
+        with self._connections.lease() as client:
+            return queries.groups(client, self._database, chosen, by, bucket_ns, limit)
 
     def reasons_not_judged(
         self, *, start_ns: int, end_ns: int, cohort: Mapping[str, str] = MappingProxyType({}), limit: int = 20

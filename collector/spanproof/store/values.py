@@ -80,3 +80,26 @@ class FailRate:
     def rate(self) -> float | None:
         """Share of the verdicts that are fail, from 0 to 1; None where nothing was judged."""
         return self.failed / self.judged if self.judged else None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One score, counted and measured over a group of its rows.
+
+    Attributes:
+        values: of the dimensions the scores are grouped by, in their order.
+        start_ns: of the stretch of time, where there are several; else of the whole window.
+        verdicts: counted.
+        mean: of the values from 0 to 1; None where nothing was scored.
+        raw_mean, raw_p50, raw_p95: of the raw amounts; None where the score has none.
+        unit: of the raw amounts.
+    """
+
+    values: tuple[str, ...]
+    start_ns: int
+    verdicts: FailRate
+    mean: float | None
+    raw_mean: float | None
+    raw_p50: float | None
+    raw_p95: float | None
+    unit: str

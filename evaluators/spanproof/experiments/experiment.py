@@ -19,12 +19,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from spanproof.evaluators.intervals import Interval, wilson
 from spanproof.evaluators.junit import JUnitTest, Problem, ProblemKind, junit_xml
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.folder import ExperimentFolder
 from spanproof.experiments.statistics import bootstrap_difference, mcnemar, pass_at_k, pass_hat_k
 from spanproof.experiments.trial import Trial, TrialVerdict
-from spanproof.gate.statistics import Interval, wilson
 from spanproof.suites import Case
 from spanproof.trace import Label, Layer
 

@@ -18,7 +18,7 @@ from spanproof.gate.assertion import (
 )
 from spanproof.gate.check import check
 from spanproof.gate.errors import AssertionRefused, AssertionSyntaxError, BadScores, GateError, NoBaseline
-from spanproof.gate.grammar import parse, parse_lines
+from spanproof.gate.grammar import parse, parse_lines, parse_score
 from spanproof.gate.reading import read_scores
 from spanproof.gate.report import AssertionReport, CaseResult, CaseState, GateReport, Verdict
 
@@ -50,5 +50,6 @@ __all__ = [
     "check",
     "parse",
     "parse_lines",
+    "parse_score",
     "read_scores",
 ]

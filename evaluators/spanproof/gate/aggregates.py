@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from spanproof.evaluators.intervals import Interval, wilson
 from spanproof.gate.assertion import AggregateAssertion, Bound, Function, compare
 from spanproof.gate.report import AssertionReport, Verdict
-from spanproof.gate.statistics import Interval, aggregate, wilson
+from spanproof.gate.statistics import aggregate
 from spanproof.trace import Errored, Label, Score, Scored
 
 _Cases = Sequence[Sequence[Score]]

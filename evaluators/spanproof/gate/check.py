@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+from spanproof.evaluators.intervals import wilson
 from spanproof.gate.aggregates import report_aggregate
 from spanproof.gate.assertion import (
     AggregateAssertion,
@@ -25,7 +26,6 @@ from spanproof.gate.assertion import (
 from spanproof.gate.errors import NoBaseline
 from spanproof.gate.missing import explain_missing
 from spanproof.gate.report import AssertionReport, CaseResult, CaseState, GateReport, Verdict
-from spanproof.gate.statistics import wilson
 from spanproof.trace import Errored, Label, Layer, Score, Scored, Skipped
 
 _Case = tuple[str, str]

@@ -100,6 +100,16 @@ def parse_comparison(text: str, score: ScoreRef) -> Bound:
     return _Parser(text).comparison_of(score)
 
 
+def parse_score(text: str) -> ScoreRef:
+    """Read the name of a score, as in `groundedness.score` or `trajectory.steps`.
+
+    Raises:
+        AssertionSyntaxError: it is none; names the column and what is expected there.
+        AssertionRefused: there is no such score; names the remedy.
+    """
+    return _Parser(text).score_alone()
+
+
 def parse_lines(text: str) -> list[Assertion]:
     """Read a file of assertions: one a line; empty lines and lines that start with `#` are left out.
 
@@ -139,6 +149,12 @@ class _Parser:
             rest = "the end, or 'and …'" if found.where else "the end, or 'where …'"
             raise self._error(self._next.column, rest)
         return found
+
+    def score_alone(self) -> ScoreRef:
+        score = self._score()
+        if self._next.kind != "end":
+            raise self._error(self._next.column, "the end")
+        return score
 
     def comparison_of(self, score: ScoreRef) -> Bound:
         bound = self._bound(str(score), score.unit, score.high, score)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from spanproof.evaluators.intervals import Interval
 from spanproof.evaluators.junit import JUnitTest, Problem, ProblemKind, junit_xml
 from spanproof.gate.assertion import Assertion
-from spanproof.gate.statistics import Interval
 
 
 class CaseState(StrEnum):

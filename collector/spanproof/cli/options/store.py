@@ -72,10 +72,15 @@ def limit_option(default: int, meaning: str) -> Callable[..., Callable[..., obje
 
 def parse_since(since: str) -> int:
     """Return the Unix time in nanoseconds that `--since` means; raises UsageProblem for no span of time."""
-    match = re.fullmatch(r"(\d{1,9})([smhd])", since.strip())
-    if match is None:
-        raise UsageProblem(f"--since {since!r} is no span of time", "Write 90s, 15m, 24h or 7d.")
-    return max(0, time.time_ns() - int(match[1]) * _UNITS[match[2]] * 10**9)
+    return max(0, time.time_ns() - parse_span("--since", since))
+
+
+def parse_span(option: str, given: str) -> int:
+    """Return the nanoseconds of `90s`, `15m`, `24h` or `7d`; raises UsageProblem for no span of time."""
+    match = re.fullmatch(r"(\d{1,9})([smhd])", given.strip())
+    if match is None or int(match[1]) == 0:
+        raise UsageProblem(f"{option} {given!r} is no span of time", "Write 90s, 15m, 24h or 7d.")
+    return int(match[1]) * _UNITS[match[2]] * 10**9
 
 
 @contextmanager

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from spanproof.evaluators.intervals import wilson
+
 _Z_95 = 1.959963984540054
 _NO_ERROR = 1e-9
 """What arithmetic leaves of 0."""
@@ -103,13 +105,7 @@ def _kappa(counted: Confusion) -> tuple[float, float, float]:
     error = math.sqrt(max(0.0, spread) / total) / (1 - expected) ** 2
     if error > _NO_ERROR:
         return kappa, kappa - _Z_95 * error, kappa + _Z_95 * error
-    low, high = ((share - expected) / (1 - expected) for share in _wilson(observed, total))
+    interval = wilson(observed * total, total)
+    assert interval is not None, "there is at least one pair"
+    low, high = ((share - expected) / (1 - expected) for share in (interval.low, interval.high))
     return kappa, min(low, kappa), max(high, kappa)
-
-
-def _wilson(share: float, total: int) -> tuple[float, float]:
-    """The ends of the interval of a share of so many."""
-    spread = _Z_95**2 / total
-    middle = share + spread / 2
-    reach = _Z_95 * math.sqrt(share * (1 - share) / total + spread / (4 * total))
-    return (middle - reach) / (1 + spread), (middle + reach) / (1 + spread)

@@ -1,0 +1,218 @@
+"""`spanproof query SCORE`: a score counted and measured over a window, by cohort and time."""
+
+from __future__ import annotations
+
+import csv
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.store import opened_store, parse_span, store_option
+from spanproof.cli.output.console import console, inform, print_json
+from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.words import format_amount, format_time
+from spanproof.cli.problems import UsageProblem
+from spanproof.evaluators.intervals import difference_interval, wilson
+from spanproof.gate import ScoreRef, parse_score
+from spanproof.store import Group, Store
+from spanproof.store.schema import DIMENSIONS
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One group, and the same group of the window before where it is compared."""
+
+    group: Group
+    before: Group | None = None
+
+
+@click.command("query")
+@click.argument("score")
+@click.option("--by", multiple=True, type=click.Choice(DIMENSIONS), help="A dimension; may be given often.")
+@click.option("--where", "where", multiple=True, metavar="DIMENSION=VALUE", help="Only this cohort.")
+@click.option("--since", default="24h", show_default=True, help="The window: 90s, 15m, 24h, 7d.")
+@click.option("--every", help="A row per stretch of time: 5m, 1h, 1d.")
+@click.option("--compare", is_flag=True, help="Beside the window of the same length before it.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Rows at most.")
+@click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per row on stdout.")
+@store_option
+def command(
+    score: str,
+    by: tuple[str, ...],
+    where: tuple[str, ...],
+    since: str,
+    every: str | None,
+    compare: bool,
+    limit: int,
+    as_csv: bool,
+    as_json: bool,
+    location: str,
+) -> int:
+    """Count and measure a score over a window, by cohort and time.
+
+    SCORE is written as in the gate: groundedness.score, trajectory.steps. A fail rate is the share of the
+    verdicts that are fail, with its 95 % Wilson interval; metrics also have a mean and percentiles.
+    """
+    if compare and every:
+        raise UsageProblem("--compare is given with --every", "Compare whole windows, or show one over time.")
+    wanted = parse_score(score)
+    cohort = _read_cohort(where)
+    length, step = parse_span("--since", since), parse_span("--every", every) if every else None
+    end = time.time_ns() + 1
+
+    def groups(store: Store, end_ns: int, rows: int) -> list[Group]:
+        return store.groups(
+            wanted.layer,
+            wanted.row_name,
+            by,
+            start_ns=max(0, end_ns - length),
+            end_ns=end_ns,
+            bucket_ns=step,
+            cohort=cohort,
+            limit=rows,
+        )
+
+    with opened_store(location) as store:
+        found = groups(store, end, limit)
+        former = {each.values: each for each in groups(store, end - length, 10_000)} if compare else {}
+    rows = [_Row(each, former.get(each.values)) for each in found if _has_any(each)]
+    if as_json:
+        for row in rows:
+            print_json(_as_json(row, by, timed=step is not None))
+    elif as_csv:
+        _write_csv(rows, by, timed=step is not None)
+    elif rows:
+        console.print(_table(rows, by, wanted, timed=step is not None, compare=compare))
+    else:
+        inform(f"no {wanted} in the last {since}")
+    return EXIT_PASS
+
+
+def _read_cohort(where: Sequence[str]) -> dict[str, str]:
+    cohort = {}
+    for each in where:
+        dimension, equals, value = each.partition("=")
+        if not equals or dimension not in DIMENSIONS:
+            raise UsageProblem(
+                f"--where {each!r} names no dimension with a value",
+                f"Write DIMENSION=VALUE; the dimensions are {', '.join(DIMENSIONS)}.",
+            )
+        cohort[dimension] = value
+    return cohort
+
+
+def _has_any(group: Group) -> bool:
+    counted = group.verdicts
+    return bool(counted.judged or counted.errored or counted.skipped or counted.undecided)
+
+
+def _rate(group: Group) -> dict[str, float | None]:
+    interval = wilson(group.verdicts.failed, group.verdicts.judged)
+    return {
+        "fail_rate": group.verdicts.rate,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+    }
+
+
+def _as_json(row: _Row, by: Sequence[str], *, timed: bool) -> dict[str, Any]:
+    group, counted = row.group, row.group.verdicts
+    found: dict[str, Any] = dict(zip(by, group.values, strict=True))
+    if timed:
+        found["start_unix_ns"] = group.start_ns
+    found |= {
+        "passed": counted.passed,
+        "failed": counted.failed,
+        "errored": counted.errored,
+        "skipped": counted.skipped,
+        "undecided": counted.undecided,
+        **_rate(group),
+        "mean": group.mean,
+        "raw_mean": group.raw_mean,
+        "raw_p50": group.raw_p50,
+        "raw_p95": group.raw_p95,
+        "unit": group.unit or None,
+    }
+    if row.before is not None:
+        change = _change(row)
+        found["before"] = _rate(row.before) | {"n": row.before.verdicts.judged}
+        found["change"] = (
+            None if change is None else {"low": change[1], "value": change[0], "high": change[2]}
+        )
+    return found
+
+
+def _change(row: _Row) -> tuple[float, float, float] | None:
+    """Return the difference of the fail rates, now less before, with its interval."""
+    now, before = row.group.verdicts, row.before.verdicts if row.before else None
+    if before is None or now.rate is None or before.rate is None:
+        return None
+    interval = difference_interval((before.failed, before.judged), (now.failed, now.judged))
+    assert interval is not None, "both have verdicts"
+    return now.rate - before.rate, interval.low, interval.high
+
+
+def _write_csv(rows: Sequence[_Row], by: Sequence[str], *, timed: bool) -> None:
+    written = [_as_json(row, by, timed=timed) for row in rows]
+    names = [name for name in (written[0] if written else {}) if name not in ("before", "change")]
+    writer = csv.DictWriter(sys.stdout, names, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in written)
+
+
+def _cell(value: object) -> object:
+    """Return a cell; one that a spreadsheet would take for a formula begins with a quote."""
+    formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{value}" if formula else value
+
+
+def _table(rows: Sequence[_Row], by: Sequence[str], score: ScoreRef, *, timed: bool, compare: bool) -> Table:
+    measured = score.is_raw
+    names = ["start (UTC)"] if timed else []
+    names += [name.replace("_", " ") for name in by]
+    names += ["mean", "p50", "p95", "n"] if measured else ["fail rate", "95% interval", "failed", "judged"]
+    names += ["not judged"]
+    names += ["before", "change"] if compare and not measured else []
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in names:
+        table.add_column(name, no_wrap=True)
+    for row in rows:
+        group, counted = row.group, row.group.verdicts
+        cells: list[Text | str] = [format_time(group.start_ns)] if timed else []
+        cells += [plain(value or "(not said)", 40) for value in group.values]
+        if measured:
+            amounts = (group.raw_mean, group.raw_p50, group.raw_p95)
+            cells += ["–" if each is None else format_amount(each, group.unit) for each in amounts]
+            cells += [f"{counted.undecided + counted.judged:,}"]
+        else:
+            rate = _rate(group)
+            interval = "–" if rate["low"] is None else f"{rate['low']:.1%} to {rate['high']:.1%}"
+            style = "bold red" if counted.failed else "green"
+            cells += [Text(_percent(rate["fail_rate"]), style=style), interval]
+            cells += [f"{counted.failed:,}", f"{counted.judged:,}"]
+        cells += [f"{counted.errored + counted.skipped + (0 if measured else counted.undecided):,}"]
+        if compare and not measured:
+            cells += [_percent(row.before.verdicts.rate if row.before else None), _format_change(row)]
+        table.add_row(*cells)
+    return table
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.1%}"
+
+
+def _format_change(row: _Row) -> Text:
+    change = _change(row)
+    if change is None:
+        return Text("–")
+    value, low, high = change
+    style = "bold red" if low > 0 else "green" if high < 0 else "dim"
+    return Text(f"{value:+.1%} ({low:+.1%} to {high:+.1%})", style=style)

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from spanproof.cli.app import run
+from spanproof.store import open_store
+from spanproof.trace import Cohort, Errored, Label, Layer, Scored
+
+HOUR_NS = 3_600 * 10**9
+
+
+@pytest.fixture
+def location(tmp_path: Path, evaluation) -> str:
+    """Ten runs within the last hour, of which four fail and one errors; five before that pass."""
+    now = time.time_ns()
+    before = now - 3 * HOUR_NS // 2
+    failed, passed = Scored(0.0, Label.FAIL, "wrong"), Scored(1.0, Label.PASS, "fine")
+    outcomes = [failed] * 4 + [passed] * 5 + [Errored("ValueError", "broken")]
+    rows = [
+        evaluation((0xA00 + n) << 100, verdicts={Layer.GROUNDEDNESS: each}, start_ns=now - HOUR_NS // 2 + n)
+        for n, each in enumerate(outcomes)
+    ]
+    rows += [
+        evaluation(
+            (0xB00 + n) << 100, verdicts={Layer.GROUNDEDNESS: passed}, start_ns=now - 3 * HOUR_NS // 2 + n
+        )
+        for n in range(5)
+    ]
+    with open_store(tmp_path / "store") as store:
+        store.write(rows)
+    return str(tmp_path / "store")
+
+
+def test_a_rate_comes_with_its_number_and_interval(location, capfd):
+    assert run(["query", "groundedness.score", "--since", "1h", "--store", location, "--json"]) == 0
+    row = json.loads(capfd.readouterr().out)
+    assert (row["passed"], row["failed"], row["errored"]) == (5, 4, 1)
+    assert row["fail_rate"] == pytest.approx(4 / 9)
+    assert (row["low"], row["high"]) == (pytest.approx(0.1888, abs=1e-4), pytest.approx(0.7333, abs=1e-4))
+
+
+def test_a_window_is_compared_with_the_one_before(location, capfd):
+    arguments = ["query", "groundedness.score", "--since", "1h", "--compare", "--store", location]
+    assert run([*arguments, "--json"]) == 0
+    row = json.loads(capfd.readouterr().out)
+    assert row["before"]["fail_rate"] == 0.0
+    assert row["change"]["value"] == pytest.approx(4 / 9)
+    assert row["change"]["low"] < row["change"]["value"] < row["change"]["high"]
+    assert run(arguments) == 0
+    assert "+44.4%" in capfd.readouterr().out
+
+
+def test_scores_are_grouped_by_dimension_and_by_time(location, capfd):
+    assert run(["query", "groundedness.score", "--by", "agent", "--store", location, "--json"]) == 0
+    row = json.loads(capfd.readouterr().out)
+    assert row["agent"]
+    assert row["failed"] == 4
+    assert run(["query", "groundedness.score", "--every", "1h", "--store", location, "--json"]) == 0
+    rows = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert sum(row["passed"] for row in rows) == 10
+    assert [row["start_unix_ns"] for row in rows] == sorted(row["start_unix_ns"] for row in rows)
+    cohort = ["--where", f"agent={row['agent']}x"]
+    assert run(["query", "groundedness.score", *cohort, "--store", location]) == 0
+    assert "no groundedness.score in the last 24h" in capfd.readouterr().err
+
+
+def test_rows_are_written_as_csv_that_no_spreadsheet_runs(tmp_path, evaluation, capfd):
+    cohort = Cohort(project="shop", agent="=cmd|'/c calc'!A0")
+    hostile = evaluation(1 << 100, start_ns=time.time_ns() - 10**9, cohort=cohort)
+    with open_store(tmp_path / "store") as store:
+        store.write([hostile])
+    location = str(tmp_path / "store")
+    assert run(["query", "correctness.score", "--by", "agent", "--csv", "--store", location]) == 0
+    (row,) = csv.DictReader(io.StringIO(capfd.readouterr().out))
+    assert row["agent"] == "'=cmd|'/c calc'!A0"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["colour.score"], "colour"),
+        (["trajectory.recover"], "recovery"),
+        (["groundedness.score", "--since", "0h"], "no span of time"),
+        (["groundedness.score", "--every", "soon"], "--every 'soon'"),
+        (["groundedness.score", "--where", "colour=red"], "the dimensions are"),
+        (["groundedness.score", "--compare", "--every", "1h"], "--compare"),
+    ],
+)
+def test_a_mistake_is_named_with_its_remedy(location, capfd, arguments, says):
+    assert run(["query", *arguments, "--store", location]) == 2
+    assert says in capfd.readouterr().err
