@@ -27,9 +27,7 @@ def location(tmp_path: Path, evaluation) -> str:
         for n, each in enumerate(outcomes)
     ]
     rows += [
-        evaluation(
-            (0xB00 + n) << 100, verdicts={Layer.GROUNDEDNESS: passed}, start_ns=now - 3 * HOUR_NS // 2 + n
-        )
+        evaluation((0xB00 + n) << 100, verdicts={Layer.GROUNDEDNESS: passed}, start_ns=before + n)
         for n in range(5)
     ]
     with open_store(tmp_path / "store") as store:
