@@ -34,6 +34,7 @@ _COMMANDS = {
         "spanproof.cli.commands.rescore",
         "Evaluate stored traces again with the current evaluators.",
     ),
+    "retry": ("spanproof.cli.commands.retry", "Evaluate again what no attempt could evaluate."),
     "judge": ("spanproof.cli.commands.judge", "Calibrate an LLM judge, and compare answers with it."),
     "report": ("spanproof.cli.commands.reports", "Report on many stored runs."),
     "gate": ("spanproof.cli.commands.gate", "Check assertions over scores; exit 1 when one fails."),
