@@ -32,7 +32,7 @@ from spanproof.trace.otlp import decode_protobuf
 def command(traces: tuple[str, ...], only_list: bool, location: str, config: Config, as_json: bool) -> int:
     """Evaluate again what no attempt could evaluate.
 
-    TRACES are ids; without any, every dead letter. What is evaluated now is stored and is a dead letter no more.
+    TRACES are ids; without any, every dead letter. What is evaluated now is stored, its letter removed.
     Exit code 1 when one fails again.
     """
     with opened_store(location, writing=not only_list) as store:
@@ -63,7 +63,7 @@ def command(traces: tuple[str, ...], only_list: bool, location: str, config: Con
 
 
 def _retry(letter: DeadLetter, engine: Engine, store: Store) -> str | None:
-    """Evaluate a dead letter and store the result; returns the error where that fails, and keeps the letter."""
+    """Evaluate a dead letter and store the result; returns the error where that fails."""
     try:
         evaluation = engine.evaluate(trace_of(normalise(decode_protobuf(letter.body))))
     except Exception as failure:  # noqa: BLE001 - what failed before may fail again, in any way
