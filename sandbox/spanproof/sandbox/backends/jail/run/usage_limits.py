@@ -38,6 +38,8 @@ class UsageLimits:
 
     def look(self) -> str | None:
         """Reap, count and measure; why the run must end, where it must."""
+        # First: a page that the looks below take would be the supervisor's end while the dead one's are kept.
+        self.lift_memory_bound()
         self._isolation.tree.reap_strays(self._main)
         self._isolation.tree.keep_bound()
         return self._isolation.box.enforce() or ("memory" if self._is_over_memory() else None)
