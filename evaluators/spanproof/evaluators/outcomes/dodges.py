@@ -189,7 +189,9 @@ def _is_stated(value: ast.expr, known: Sequence[str]) -> bool:
 
 
 def _is_in_text(value: str, text: str) -> bool:
-    return value in text and re.search(rf"(?<![\w.]){re.escape(value)}(?!\w)", text) is not None
+    """Whether a text holds a value; a number in any number of decimals: `245.80` is 245.8."""
+    zeros = r"0*" if re.fullmatch(r"-?\d+\.\d+", value) else ""
+    return value in text and re.search(rf"(?<![\w.]){re.escape(value)}{zeros}(?!\w)", text) is not None
 
 
 def _filled(tree: ast.Module) -> frozenset[str]:
