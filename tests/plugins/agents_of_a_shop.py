@@ -141,7 +141,7 @@ class CodeModel(Model):
 
 
 class CallModel(Model):
-    """Asks for these tools, one a turn; a text is the final answer."""
+    """Requests these tools, one a turn; a text is the final answer."""
 
     def __init__(self, turns):
         super().__init__(model_id="scripted")
