@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from waiting import wait_until
 
 from spanproof.collector.stages.assemble import CompleteTrace, Why
-from spanproof.collector.stages.evaluate import Evaluated, Evaluators, merged, split
+from spanproof.collector.stages.evaluate import Evaluated, Evaluators, merged, share_limits
 from spanproof.collector.stages.jobs import Start
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.file import Encoding
@@ -49,7 +49,7 @@ def test_limits_of_the_sandbox_and_the_judge_hold_for_all_processes_together(
     programs, processes, shares
 ) -> None:
     given = {"sandbox.workers": str(programs), "evaluation.workers": str(processes)}
-    starts = split(Start(load_config(None, {}, given), open_faulty_engine, ()))
+    starts = share_limits(Start(load_config(None, {}, given), open_faulty_engine, ()))
     assert [start.config.sandbox.workers for start in starts] == shares
     assert {start.config.judge.shared for start in starts} == {Path(".spanproof/wal/judge")}
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import errno
+import os
 import socket
 import threading
 from collections.abc import Callable
-from ipaddress import ip_address
 from types import TracebackType
 from typing import Self
 
 import uvicorn
 
 from spanproof.api.app import ConsoleSettings, make_app
+from spanproof.collector.receive.sockets import bind, format_host
+from spanproof.config.hosts import is_loopback
 from spanproof.store import Store
 
 _GRACE_S = 3
@@ -42,9 +44,9 @@ class ConsoleServer:
         Raises:
             OSError: the address cannot be bound.
         """
-        self._bound = _bind(host, port, fall_back=fall_back)
-        self.url = f"http://{f'[{host}]' if ':' in host else host}:{self._bound.getsockname()[1]}"
-        hosts = frozenset(("localhost", "127.0.0.1", "[::1]")) if _is_loopback(host) else frozenset[str]()
+        self._bound = _listen(host, port, fall_back=fall_back)
+        self.url = f"http://{format_host(host)}:{self._bound.getsockname()[1]}"
+        hosts = frozenset(("localhost", "127.0.0.1", "[::1]")) if is_loopback(host) else frozenset[str]()
         config = uvicorn.Config(
             make_app(open_store, ConsoleSettings(tokens, hosts)),
             http="httptools",
@@ -89,23 +91,11 @@ class ConsoleServer:
         self._server.run(sockets=[self._bound])
 
 
-def _bind(host: str, port: int, *, fall_back: bool) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind((host, port))
-        bound.listen(128)
-    except OSError as refused:
-        bound.close()
-        if refused.errno == errno.EADDRINUSE and fall_back and port:
-            return _bind(host, 0, fall_back=False)
-        raise OSError(refused.errno, f"cannot listen on {host} port {port}: {refused.strerror}") from refused
+def _listen(host: str, port: int, *, fall_back: bool) -> socket.socket:
+    bound = bind(host, port)
+    if bound is None and fall_back:
+        bound = bind(host, 0)
+    if bound is None:
+        reason = f"cannot listen on {host} port {port}: {os.strerror(errno.EADDRINUSE)}"
+        raise OSError(errno.EADDRINUSE, reason)
     return bound
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

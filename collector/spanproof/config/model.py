@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Self
 from urllib.parse import urlsplit
@@ -24,6 +23,7 @@ from pydantic import (
 
 from spanproof.config.alerts import AlertRule, Webhook, check_alerts
 from spanproof.config.evaluation import Evaluation, JudgeChoice, OwnEvaluator, SandboxChoice
+from spanproof.config.hosts import is_loopback
 from spanproof.config.load import ConfigError, Problem, gather, validate_tree
 from spanproof.config.section import Seconds, Section
 
@@ -53,13 +53,6 @@ _MIB = 1024 * 1024
 _PASSWORD = re.compile(r"(://[^:/@\s]*):[^@/\s]*@")
 
 Port = Annotated[int, Field(ge=0, le=65535)]
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 class GrpcReceiver(Section):
@@ -120,7 +113,7 @@ class Console(Section):
 
     @model_validator(mode="after")
     def _others_need_a_token(self) -> Self:
-        if self.enabled and not _is_loopback(self.host) and not self.tokens:
+        if self.enabled and not is_loopback(self.host) and not self.tokens:
             raise ValueError(
                 f"host {self.host} is reachable by others; set `console.tokens`, or listen on loopback"
             )
@@ -308,7 +301,7 @@ class Config(Section):
         reachable = [
             f"receivers.{name}.host is {receiver.host}, which others can reach, and `tokens` is empty"
             for name, receiver in listening.items()
-            if receiver.enabled and not self.tokens and not _is_loopback(receiver.host)
+            if receiver.enabled and not self.tokens and not is_loopback(receiver.host)
         ]
         # Prices serve the agents' cost as well.
         idle = [] if self.judge.model else sorted(self.judge.model_fields_set - {"model", "prices"})

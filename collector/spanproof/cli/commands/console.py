@@ -11,6 +11,7 @@ from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.store import opened_store, store_option
 from spanproof.cli.output.console import console, print_json
 from spanproof.cli.problems import UsageProblem
+from spanproof.config.hosts import is_loopback
 
 _PORT = 4319
 
@@ -38,7 +39,7 @@ def command(
 
     The store may be that of a running collector, which serves the same by itself.
     """
-    if host not in ("127.0.0.1", "::1", "localhost") and not tokens:
+    if not is_loopback(host) and not tokens:
         raise UsageProblem(f"--host {host} is reachable by others", "Give a reader's token: --token TEXT.")
     show_console(location, host, port, tokens, in_browser=in_browser, as_json=as_json)
     return EXIT_PASS

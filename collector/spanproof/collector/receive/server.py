@@ -7,7 +7,6 @@ anything is served, so a port that is taken is known at start; with `fallback_po
 from __future__ import annotations
 
 import asyncio
-import errno
 import logging
 import socket
 import threading
@@ -21,6 +20,7 @@ from starlette.applications import Starlette
 from spanproof.collector.receive.accept import Acceptor
 from spanproof.collector.receive.grpc_service import grpc_server
 from spanproof.collector.receive.http_app import http_app
+from spanproof.collector.receive.sockets import bind, format_host
 from spanproof.collector.telemetry import Telemetry
 from spanproof.config.model import GrpcReceiver, HttpReceiver, Receivers
 
@@ -119,13 +119,13 @@ class Receiver:
         where = self._where.http
         if not where.enabled:
             return None
-        bound = _bind(where.host, where.port)
+        bound = bind(where.host, where.port)
         if bound is None:
-            bound = _bind(where.host, self._other_port("http", where))
+            bound = bind(where.host, self._other_port("http", where))
             assert bound is not None
             _tell(moved, "http", where, bound.getsockname()[1])
         app = http_app(self._acceptor, self._telemetry, self._takes_requests)
-        return _Web(app, bound, f"http://{_shown(where.host)}:{bound.getsockname()[1]}")
+        return _Web(app, bound, f"http://{format_host(where.host)}:{bound.getsockname()[1]}")
 
     def _rpc_server(self, moved: list[str]) -> _Rpc | None:
         where = self._where.grpc
@@ -137,7 +137,7 @@ class Receiver:
             port = _listen(server, where.host, self._other_port("grpc", where))
             assert port is not None
             _tell(moved, "grpc", where, port)
-        return _Rpc(server, f"{_shown(where.host)}:{port}")
+        return _Rpc(server, f"{format_host(where.host)}:{port}")
 
     def _other_port(self, name: str, where: GrpcReceiver | HttpReceiver) -> int:
         if self._where.fallback_port:
@@ -200,36 +200,15 @@ def _tell(moved: list[str], name: str, where: GrpcReceiver | HttpReceiver, port:
     log.warning("%s", sentence)
 
 
-def _bind(host: str, port: int) -> socket.socket | None:
-    """A listening socket, None where the port is taken."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind((host, port))
-        # A second socket may bind the same port as long as neither listens: only listening settles it.
-        bound.listen(1024)
-    except OSError as refused:
-        bound.close()
-        if refused.errno == errno.EADDRINUSE:
-            return None
-        raise OSError(refused.errno, f"cannot listen on {host} port {port}: {refused.strerror}") from refused
-    return bound
-
-
 def _listen(server: grpc.aio.Server, host: str, port: int) -> int | None:
     """The port the server listens on, None where it is taken."""
     if port:
         # grpc tells only that binding failed, not why: a socket of our own knows the reason.
-        probe = _bind(host, port)
+        probe = bind(host, port)
         if probe is None:
             return None
         probe.close()
     try:
-        return server.add_insecure_port(f"{_shown(host)}:{port}")
+        return server.add_insecure_port(f"{format_host(host)}:{port}")
     except RuntimeError as refused:
         raise OSError(f"cannot listen on {host} port {port}: {refused}") from refused
-
-
-def _shown(host: str) -> str:
-    return f"[{host}]" if ":" in host else host

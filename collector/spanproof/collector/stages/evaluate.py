@@ -93,7 +93,7 @@ class Evaluators:
         self._dispatch = threading.Thread(target=self._dispatch_all, name="spanproof-dispatch", daemon=True)
         self._lanes = [
             _Lane(number, share, telemetry, places, hand_on, self._closing, wants_bodies=wants_bodies)
-            for number, share in enumerate(split(start))
+            for number, share in enumerate(share_limits(start))
         ]
 
     @property
@@ -404,7 +404,7 @@ def _write_lines(lines: tuple[LogLine, ...]) -> None:
         logging.getLogger(line.logger).log(line.level, "%s", line.message)
 
 
-def split(start: Start) -> list[Start]:
+def share_limits(start: Start) -> list[Start]:
     """Return what each process of the pool starts with, so that the limits hold for all of them together.
 
     Programs at once are shared out, at least one to each process; the judge's limits are kept in a directory.

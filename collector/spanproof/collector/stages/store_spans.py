@@ -14,15 +14,14 @@ import time
 from collections.abc import Callable, Sequence
 
 from spanproof.collector.receive.accept import Accepted
+from spanproof.collector.stages.patience import LONGEST_PAUSE_S, PatientWrites
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.log import Wal
-from spanproof.store import Store, StoreUnavailable
+from spanproof.store import Store
 
 log = logging.getLogger(__name__)
 
 _BATCH_SPANS = 20_000
-_FIRST_PAUSE_S = 0.2
-_LONGEST_PAUSE_S = 10.0
 
 
 class SpanWriter:
@@ -50,7 +49,7 @@ class SpanWriter:
         self._telemetry = telemetry
         self._on_stored = on_stored
         self._inbox: queue.SimpleQueue[Accepted | None] = queue.SimpleQueue()
-        self._give_up = threading.Event()
+        self._patience = PatientWrites(telemetry)
         self._thread = threading.Thread(target=self._run, name="spanproof-spans", daemon=True)
 
     def start(self) -> None:
@@ -65,9 +64,9 @@ class SpanWriter:
         """Write everything that was put and end; False when the store would not take it in time."""
         self._inbox.put(None)
         self._thread.join(timeout_s)
-        self._give_up.set()
+        self._patience.give_up()
         drained = not self._thread.is_alive()
-        self._thread.join(_LONGEST_PAUSE_S)
+        self._thread.join(LONGEST_PAUSE_S)
         return drained
 
     def _run(self) -> None:
@@ -101,7 +100,7 @@ class SpanWriter:
     def _write(self, batch: Sequence[Accepted]) -> None:
         """Store a batch; of one that the store refuses each request by itself."""
         try:
-            if not self._write_patiently(batch):
+            if not self._patience.write(lambda: self._store_batch(batch)):
                 return
         except Exception as failure:
             if len(batch) > 1:
@@ -116,18 +115,6 @@ class SpanWriter:
         for accepted in batch:
             self._on_stored(accepted.size)
 
-    def _write_patiently(self, batch: Sequence[Accepted]) -> bool:
-        """Write; while the store cannot be reached try again. False when the collector gave up."""
-        pause_s = _FIRST_PAUSE_S
-        while True:
-            try:
-                stored = self._store.write_spans([accepted.request for accepted in batch], self._project)
-            except StoreUnavailable as unavailable:
-                self._telemetry.store_retries.inc()
-                log.warning("the store cannot be reached, trying again in %.1f s: %s", pause_s, unavailable)
-                if self._give_up.wait(pause_s):
-                    return False
-                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
-            else:
-                self._telemetry.spans_stored.inc(stored)
-                return True
+    def _store_batch(self, batch: Sequence[Accepted]) -> None:
+        stored = self._store.write_spans([accepted.request for accepted in batch], self._project)
+        self._telemetry.spans_stored.inc(stored)

@@ -16,17 +16,16 @@ from collections.abc import Callable, Sequence
 from spanproof.collector.receive.body import decode_record
 from spanproof.collector.stages.evaluate import Evaluated
 from spanproof.collector.stages.fragments import spans_of_trace
+from spanproof.collector.stages.patience import LONGEST_PAUSE_S, PatientWrites
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.log import Wal
 from spanproof.config.model import Evaluation
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.store import DeadLetter, Store, StoreUnavailable
+from spanproof.store import DeadLetter, Store
 from spanproof.trace import Errored, Scored
 
 log = logging.getLogger(__name__)
 
-_FIRST_PAUSE_S = 0.2
-_LONGEST_PAUSE_S = 10.0
 _CHECKPOINT_EVERY_S = 1.0
 
 
@@ -52,7 +51,7 @@ class Writer:
         self._telemetry = telemetry
         self._listeners = listeners
         self._inbox: queue.SimpleQueue[Evaluated | None] = queue.SimpleQueue()
-        self._give_up = threading.Event()
+        self._patience = PatientWrites(telemetry)
         self._thread = threading.Thread(target=self._run, name="spanproof-store", daemon=True)
 
     def start(self) -> None:
@@ -67,9 +66,9 @@ class Writer:
         """Write everything that was put and end; False when the store would not take it in time."""
         self._inbox.put(None)
         self._thread.join(timeout_s)
-        self._give_up.set()
+        self._patience.give_up()
         drained = not self._thread.is_alive()
-        self._thread.join(_LONGEST_PAUSE_S)
+        self._thread.join(LONGEST_PAUSE_S)
         return drained
 
     def _run(self) -> None:
@@ -146,19 +145,10 @@ class Writer:
 
     def _patiently(self, write: Callable[[], None]) -> bool:
         """Write; while the store cannot be reached try again. False when the collector gave up."""
-        pause_s = _FIRST_PAUSE_S
-        while True:
-            try:
-                write()
-            except StoreUnavailable as unavailable:
-                self._telemetry.store_retries.inc()
-                log.warning("the store cannot be reached, trying again in %.1f s: %s", pause_s, unavailable)
-                if self._give_up.wait(pause_s):
-                    log.warning("the traces that are not stored stay in the log")
-                    return False
-                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
-            else:
-                return True
+        written = self._patience.write(write)
+        if not written:
+            log.warning("the traces that are not stored stay in the log")
+        return written
 
     def _letter_of(self, evaluated: Evaluated, refusal: Exception) -> DeadLetter:
         """Return the dead letter of a trace whose evaluation the store refused, with its spans of the log."""
