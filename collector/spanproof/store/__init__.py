@@ -1,5 +1,6 @@
 """Evaluations kept in ClickHouse: within this process, or on a server."""
 
+from spanproof.store.alerts import Acknowledgement, AlertEvent, AlertLog, Delivery, Silence
 from spanproof.store.dead_letters import DeadLetter
 from spanproof.store.errors import SchemaTooNew, StoreBusy, StoreError, StoreUnavailable
 from spanproof.store.feedback import Feedback, with_feedback
@@ -7,13 +8,18 @@ from spanproof.store.store import Store, open_store
 from spanproof.store.values import FailRate, FailsWhen, Group, RunRow, TraceRow
 
 __all__ = [
+    "Acknowledgement",
+    "AlertEvent",
+    "AlertLog",
     "DeadLetter",
+    "Delivery",
     "FailRate",
     "FailsWhen",
     "Feedback",
     "Group",
     "RunRow",
     "SchemaTooNew",
+    "Silence",
     "Store",
     "StoreBusy",
     "StoreError",

@@ -92,14 +92,14 @@ def score_rows(client: Client, database: str, chosen: Filter) -> Iterator[Mappin
 def counts(client: Client, database: str, chosen: Filter, fails_when: FailsWhen | None = None) -> FailRate:
     """Verdicts counted, without the scores behind them."""
     condition, bound = chosen.where()
-    passes, fails, threshold = _verdicts(fails_when)
+    passes, fails, threshold = verdict_conditions(fails_when)
     row = client.query(
         f"SELECT countIf({passes}), countIf({fails}), countIf(outcome = 'errored'),"  # noqa: S608
         f" countIf(outcome = 'skipped'), countIf(outcome = 'scored' AND NOT ({passes}) AND NOT ({fails}))"
         f" FROM {database}.scores FINAL WHERE {condition}",
         parameters={**bound, **threshold},
     ).result_rows[0]
-    return _counted(row)
+    return counted(row)
 
 
 def failing_rows(
@@ -107,7 +107,7 @@ def failing_rows(
 ) -> list[Mapping[str, Any]]:
     """Rows of the failed scores, newest first."""
     condition, bound = chosen.where()
-    _, fails, threshold = _verdicts(fails_when)
+    _, fails, threshold = verdict_conditions(fails_when)
     return _rows(
         client,
         f"SELECT {_SCORE_COLUMNS} FROM {database}.scores FINAL WHERE {condition} AND {fails}"  # noqa: S608
@@ -116,7 +116,12 @@ def failing_rows(
     )
 
 
-def _verdicts(fails_when: FailsWhen | None) -> tuple[str, str, dict[str, Any]]:
+def score_columns() -> tuple[str, ...]:
+    """Return the columns that `score_of` reads, in their order."""
+    return tuple(_SCORE_COLUMNS.split(", "))
+
+
+def verdict_conditions(fails_when: FailsWhen | None) -> tuple[str, str, dict[str, Any]]:
     """The conditions for a pass and for a fail, neither of them ever NULL, and their parameters."""
     if fails_when is None:
         return "label = 'pass'", "label = 'fail'", {}
@@ -137,14 +142,14 @@ def verdict_timeline(
         " GROUP BY layer, bucket ORDER BY bucket, layer",
         parameters={**bound, "bucket": bucket_ns},
     ).result_rows
-    return [(Layer(row[0]), int(row[1]), _counted(row[2:7])) for row in rows]
+    return [(Layer(row[0]), int(row[1]), counted(row[2:7])) for row in rows]
 
 
 def verdicts_by(
     client: Client, database: str, chosen: Filter, dimension: str, limit: int
 ) -> list[tuple[str, Layer, FailRate]]:
     """Verdicts of the layers' own values, by value of a dimension of the cohort; the commonest values."""
-    _check_dimension(dimension)
+    check_dimension(dimension)
     condition, bound = chosen.where()
     layers = f"FROM {database}.scores FINAL WHERE {condition} AND name = layer"
     rows = client.query(
@@ -153,7 +158,7 @@ def verdicts_by(
         f" GROUP BY {dimension}, layer ORDER BY {dimension}, layer",
         parameters={**bound, "values": limit},
     ).result_rows
-    return [(row[0], Layer(row[1]), _counted(row[2:7])) for row in rows]
+    return [(row[0], Layer(row[1]), counted(row[2:7])) for row in rows]
 
 
 def groups(
@@ -161,7 +166,7 @@ def groups(
 ) -> list[Group]:
     """One score by dimensions and stretches of time; in order of time, then what fails most."""
     for dimension in by:
-        _check_dimension(dimension)
+        check_dimension(dimension)
     condition, bound = chosen.where()
     times = "toInt64(0)"
     if bucket_ns is not None:
@@ -181,7 +186,7 @@ def groups(
         Group(
             values=tuple(str(value) for value in row[11 : 11 + len(by)]),
             start_ns=int(row[10]) if bucket_ns is not None else whole,
-            verdicts=_counted(row[:5]),
+            verdicts=counted(row[:5]),
             mean=row[5],
             raw_mean=row[6],
             raw_p50=row[7],
@@ -192,7 +197,8 @@ def groups(
     ]
 
 
-def _check_dimension(dimension: str) -> None:
+def check_dimension(dimension: str) -> None:
+    """Raise StoreError where there is no such dimension."""
     if dimension not in DIMENSIONS:
         known = ", ".join(DIMENSIONS)
         raise StoreError(f"cohort: unknown dimension {dimension!r}; the dimensions are {known}")
@@ -213,7 +219,8 @@ def reasons_not_judged(
     return [(str(row[0]), str(row[1]), int(row[2])) for row in rows]
 
 
-def _counted(row: Sequence[Any]) -> FailRate:
+def counted(row: Sequence[Any]) -> FailRate:
+    """Return the counts of a row, in the order of the fields of `FailRate`."""
     passed, failed, errored, skipped, undecided = (int(count) for count in row)
     return FailRate(passed, failed, errored, skipped, undecided)
 

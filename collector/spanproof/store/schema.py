@@ -262,7 +262,83 @@ DEAD_LETTERS = Table(
     partition="",
 )
 
-TABLES = (OTEL_TRACES, OTEL_TRACE_TIMES, SCORES, SNIPPETS, REPLAYS, TRACES, DEAD_LETTERS)
+ALERT_EVENTS = Table(
+    # What happened to each alert, in order: the newest event is its state. The rows of one insert are one
+    # part, as there are no partitions: all of them are there after a crash, or none.
+    "alert_events",
+    (
+        ("rule", _WORD),
+        # Of the values it is grouped by: one rule has an alert for each.
+        ("fingerprint", "String"),
+        # From pending to resolved is an episode, known by its start.
+        ("episode_ns", "UInt64"),
+        ("sequence", "UInt32"),
+        ("status", _WORD),
+        ("at_ns", "UInt64"),
+        ("fired_ns", "UInt64"),
+        ("notified_ns", "UInt64"),
+        # The notification it is part of, and the targets that get it; empty for none.
+        ("notification", "String"),
+        ("targets", "Array(LowCardinality(String))"),
+        ("repeated", "UInt8"),
+        ("document", _TEXT),
+        *_VERSIONED,
+    ),
+    key=("rule", "fingerprint", "episode_ns", "sequence"),
+    partition="",
+)
+
+ALERT_DELIVERIES = Table(
+    # How far each notification got at each target.
+    "alert_deliveries",
+    (
+        ("notification", "String"),
+        ("target", _WORD),
+        ("rule", _WORD),
+        ("state", _WORD),
+        ("attempts", "UInt32"),
+        ("error", _TEXT),
+        ("at_ns", "UInt64"),
+        *_VERSIONED,
+    ),
+    key=("notification", "target"),
+    partition="",
+)
+
+ALERT_SILENCES = Table(
+    "alert_silences",
+    (
+        ("id", "String"),
+        # A JSON object: label to a pattern with `*` and `?`; all must fit.
+        ("matchers", _TEXT),
+        ("starts_ns", "UInt64"),
+        ("ends_ns", "UInt64"),
+        ("author", "String"),
+        ("comment", _TEXT),
+        *_VERSIONED,
+    ),
+    key=("id",),
+    partition="",
+)
+
+ALERT_ACKNOWLEDGEMENTS = Table(
+    "alert_acknowledgements",
+    (
+        ("rule", _WORD),
+        ("fingerprint", "String"),
+        ("episode_ns", "UInt64"),
+        ("author", "String"),
+        ("comment", _TEXT),
+        ("at_ns", "UInt64"),
+        *_VERSIONED,
+    ),
+    key=("rule", "fingerprint", "episode_ns"),
+    partition="",
+)
+
+ALERT_TABLES = (ALERT_EVENTS, ALERT_DELIVERIES, ALERT_SILENCES, ALERT_ACKNOWLEDGEMENTS)
+
+TABLES = (OTEL_TRACES, OTEL_TRACE_TIMES, SCORES, SNIPPETS, REPLAYS, TRACES, DEAD_LETTERS, *ALERT_TABLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +395,7 @@ MIGRATIONS = (
     ),
     Migration(3, _key_spans_by_identity),
     Migration(4, _run(DEAD_LETTERS.ddl("{database}"))),
+    Migration(5, _run(*(table.ddl("{database}") for table in ALERT_TABLES))),
 )
 """In order. A released step never changes: a later one alters what it made."""
 

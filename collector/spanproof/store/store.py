@@ -18,11 +18,13 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import queries
+from spanproof.store.alerts import AlertLog
 from spanproof.store.cells import Row
 from spanproof.store.connection import Connections, connect
 from spanproof.store.dead_letters import DeadLetter, dead_letters, letter_row
 from spanproof.store.documents import DOCUMENT_FORMAT, read_document
 from spanproof.store.feedback import Feedback, feedback
+from spanproof.store.measures import Measures
 from spanproof.store.queries import Filter
 from spanproof.store.rows import columns, rows_of, score_of
 from spanproof.store.schema import (
@@ -52,8 +54,8 @@ def open_store(location: str | Path, *, read_only: bool = False, share: bool = F
     Args:
         location: a directory (ClickHouse within this process, one process at a time), or the DSN of a
             ClickHouse server: `clickhouse://user:password@host:8123/database`, or `http://`, `https://`.
-        read_only: nothing will be written and the schema stays as it is. A directory that another process
-            holds can then be read through that process, where it shares it.
+        read_only: nothing will be written but silences and acknowledgements of alerts, and the schema stays
+            as it is. A directory that another process holds is then reached through it, where it shares it.
         share: let other processes of this user read a directory for as long as this one holds it.
 
     Raises:
@@ -402,6 +404,16 @@ class Store:
             counted.undecided,
             tuple(score_of(row) for row in rows),
         )
+
+    @property
+    def alerts(self) -> AlertLog:
+        """What happened to alerts: their states, notifications, silences and acknowledgements."""
+        return AlertLog(self._connections)
+
+    @property
+    def measures(self) -> Measures:
+        """Scores measured by cohort over a window, for alert rules."""
+        return Measures(self._connections)
 
     def close(self) -> None:
         """Let go of the store. Safe to call twice."""

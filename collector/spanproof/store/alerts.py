@@ -1,0 +1,251 @@
+"""What happened to alerts, kept so that a restart forgets and repeats nothing.
+
+Comes in: events of alerts, deliveries, silences, acknowledgements. Goes out: the same, the newest of each.
+Events and deliveries are written by the process that evaluates the rules; silences and acknowledgements also
+by others, through the process that holds an embedded store.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import orjson
+
+from spanproof.store.cells import storable
+from spanproof.store.connection import Connections
+from spanproof.store.schema import (
+    ALERT_ACKNOWLEDGEMENTS,
+    ALERT_DELIVERIES,
+    ALERT_EVENTS,
+    ALERT_SILENCES,
+    Table,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AlertEvent:
+    """One thing that happened to an alert; the newest is its state.
+
+    Attributes:
+        fingerprint: of the values the rule groups by.
+        episode_ns: when the alert began to be pending; Unix nanoseconds, as all times here.
+        sequence: from 0 within the episode.
+        status: `pending`, `firing` or `resolved`; `inactive` is pending that ended without firing.
+        fired_ns: when it fired; 0: it did not.
+        notified_ns: when it was last part of a notification; 0: never.
+        notification: the id of the notification it is part of; empty for none.
+        targets: ids of the targets that get the notification.
+        repeated: whether it says what an earlier notification said.
+        document: the alert as JSON.
+    """
+
+    rule: str
+    fingerprint: str
+    episode_ns: int
+    sequence: int
+    status: str
+    at_ns: int
+    fired_ns: int
+    notified_ns: int
+    notification: str
+    targets: tuple[str, ...]
+    repeated: bool
+    document: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How far a notification got at one target.
+
+    Attributes:
+        state: `delivered`, `retrying`, `superseded` (a later one says more) or `given_up`.
+        attempts: so far.
+        error: of the last attempt that failed.
+    """
+
+    notification: str
+    target: str
+    rule: str
+    state: str
+    attempts: int
+    error: str
+    at_ns: int
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing more will be tried."""
+        return self.state != "retrying"
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """Alerts whose labels fit start no notification for a while.
+
+    Attributes:
+        matchers: label to a pattern with `*` and `?`; all must fit.
+    """
+
+    id: str
+    matchers: Mapping[str, str]
+    starts_ns: int
+    ends_ns: int
+    author: str
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledgement:
+    """Somebody takes care: the alert is not sent again until it is resolved."""
+
+    rule: str
+    fingerprint: str
+    episode_ns: int
+    author: str
+    comment: str
+    at_ns: int
+
+
+class AlertLog:
+    """The tables of alerts. Every method raises StoreUnavailable or StoreError where the store fails."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def write_events(self, events: Sequence[AlertEvent]) -> None:
+        """Write events: all of them, or after a crash none."""
+        self._insert(ALERT_EVENTS, events)
+
+    def write_delivery(self, delivery: Delivery) -> None:
+        """Write how far a notification got; it replaces what was written before."""
+        self._insert(ALERT_DELIVERIES, [delivery])
+
+    def states(self, limit: int = 10_000) -> list[AlertEvent]:
+        """Return the newest event of each alert, the newest first."""
+        return self._events("1", {}, "at_ns DESC LIMIT 1 BY rule, fingerprint LIMIT {limit:UInt32}", limit)
+
+    def history(self, limit: int) -> list[AlertEvent]:
+        """Return the newest events, the newest first."""
+        return self._events("1", {}, "at_ns DESC, rule, fingerprint LIMIT {limit:UInt32}", limit)
+
+    def undelivered(self, since_ns: int) -> list[tuple[AlertEvent, Mapping[str, int]]]:
+        """Return events of notifications that some target did not get, with attempts by that target.
+
+        Args:
+            since_ns: only notifications of this time or later.
+        """
+        events = self._events(
+            "notification != '' AND at_ns >= {since:UInt64}",
+            {"since": since_ns},
+            "at_ns, rule, fingerprint LIMIT {limit:UInt32}",
+            100_000,
+        )
+        known: dict[tuple[str, str], Delivery] = {
+            (each.notification, each.target): each for each in self.deliveries(since_ns=since_ns)
+        }
+        found: list[tuple[AlertEvent, Mapping[str, int]]] = []
+        for event in events:
+            open_ones: dict[str, int] = {}
+            for target in event.targets:
+                delivery = known.get((event.notification, target))
+                if delivery is None or not delivery.is_settled:
+                    open_ones[target] = delivery.attempts if delivery else 0
+            if open_ones:
+                found.append((event, open_ones))
+        return found
+
+    def deliveries(
+        self, notification: str | None = None, since_ns: int = 0, limit: int = 100_000
+    ) -> list[Delivery]:
+        """Return deliveries, newest first; of one notification, or of all."""
+        rows = self._select(
+            ALERT_DELIVERIES,
+            Delivery,
+            "({id:String} = '' OR notification = {id:String}) AND at_ns >= {since:UInt64}",
+            {"id": notification or "", "since": since_ns},
+            "at_ns DESC, target LIMIT {limit:UInt32}",
+            limit,
+        )
+        return [Delivery(**row) for row in rows]
+
+    def silences(self, at_ns: int | None = None) -> list[Silence]:
+        """Return silences, the newest end first; those in force at a time, or all."""
+        rows = self._select(
+            ALERT_SILENCES,
+            Silence,
+            "1" if at_ns is None else "starts_ns <= {at:UInt64} AND ends_ns > {at:UInt64}",
+            {} if at_ns is None else {"at": at_ns},
+            "ends_ns DESC, id LIMIT {limit:UInt32}",
+            10_000,
+        )
+        return [Silence(**{**row, "matchers": orjson.loads(row["matchers"])}) for row in rows]
+
+    def acknowledgements(self, limit: int = 10_000) -> list[Acknowledgement]:
+        """Return acknowledgements, newest first."""
+        rows = self._select(
+            ALERT_ACKNOWLEDGEMENTS, Acknowledgement, "1", {}, "at_ns DESC LIMIT {limit:UInt32}", limit
+        )
+        return [Acknowledgement(**row) for row in rows]
+
+    def write_silence(self, silence: Silence) -> None:
+        """Write a silence; one of the same id is replaced."""
+        self._insert_values(ALERT_SILENCES, silence)
+
+    def acknowledge(self, acknowledgement: Acknowledgement) -> None:
+        """Write an acknowledgement."""
+        self._insert_values(ALERT_ACKNOWLEDGEMENTS, acknowledgement)
+
+    def _events(self, condition: str, bound: Mapping[str, Any], order: str, limit: int) -> list[AlertEvent]:
+        # The newest event of an alert is that of its newest episode, and in it the last one.
+        order = f"episode_ns DESC, sequence DESC, {order}" if "LIMIT 1 BY" in order else order
+        rows = self._select(ALERT_EVENTS, AlertEvent, condition, bound, order, limit)
+        return [
+            AlertEvent(**{**row, "targets": tuple(row["targets"]), "repeated": bool(row["repeated"])})
+            for row in rows
+        ]
+
+    def _select(
+        self, table: Table, kind: type, condition: str, bound: Mapping[str, Any], order: str, limit: int
+    ) -> list[dict[str, Any]]:
+        names = [each.name for each in fields(kind)]
+        with self._connections.lease() as client:
+            rows = client.query(
+                f"SELECT {', '.join(names)} FROM {self._connections.database}.{table.name} FINAL"  # noqa: S608
+                f" WHERE {condition} ORDER BY {order}",
+                parameters={**bound, "limit": limit},
+            ).result_rows
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def _insert(self, table: Table, values: Sequence[AlertEvent] | Sequence[Delivery]) -> None:
+        if not values:
+            return
+        names = [each.name for each in fields(values[0])]
+        rows = [[*(_cell(getattr(value, name)) for name in names), time.time_ns()] for value in values]
+        with self._connections.lease() as client:
+            client.insert(
+                f"{self._connections.database}.{table.name}", rows, column_names=[*names, "evaluated_ns"]
+            )
+
+    def _insert_values(self, table: Table, value: Silence | Acknowledgement) -> None:
+        """Insert by a statement alone: in this form the holder of an embedded store lets it through."""
+        cells = {each.name: _cell(getattr(value, each.name)) for each in fields(value)}
+        cells["evaluated_ns"] = time.time_ns()
+        kinds = {name: "UInt64" if isinstance(cell, int) else "String" for name, cell in cells.items()}
+        values = ", ".join(f"{{{name}:{kind}}}" for name, kind in kinds.items())
+        with self._connections.lease() as client:
+            client.command(
+                f"INSERT INTO {self._connections.database}.{table.name} ({', '.join(cells)}) SELECT {values}",
+                parameters=cells,
+            )
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, Mapping):
+        return orjson.dumps({storable(key): storable(item) for key, item in value.items()}).decode()
+    return int(value)

@@ -1,0 +1,206 @@
+"""Scores measured by cohort over a window: what alert rules compare.
+
+Each method reads one window and returns a row for each group of values; no dimensions make one group, which
+is there even where nothing was counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from spanproof.store.connection import Connections
+from spanproof.store.queries import Filter, check_dimension, counted, score_columns, verdict_conditions
+from spanproof.store.rows import score_of
+from spanproof.store.values import FailRate, FailsWhen
+from spanproof.trace import Score
+
+Values = tuple[str, ...]
+"""Of the dimensions a measure is grouped by, in their order."""
+
+_MOST_GROUPS = 1000
+_AGGREGATES = {
+    "mean": "avgOrNull({column})",
+    "p50": "quantileExactOrNull(0.5)({column})",
+    "p95": "quantileExactOrNull(0.95)({column})",
+}
+_ERRORED = "outcome = 'errored'"
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A mean or percentile over `count` scores; `value` is None of none."""
+
+    value: float | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many of how many."""
+
+    part: int
+    whole: int
+
+
+class Measures:
+    """Reads the table of scores. Every method raises StoreError where that fails."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def verdicts(
+        self, chosen: Filter, by: Sequence[str], fails_when: FailsWhen | None
+    ) -> dict[Values, FailRate]:
+        """Return the verdicts of a score, counted."""
+        passes, fails, bound = verdict_conditions(fails_when)
+        rows = self._grouped(
+            f"countIf({passes}), countIf({fails}), countIf({_ERRORED}), countIf(outcome = 'skipped'),"
+            f" countIf(outcome = 'scored' AND NOT ({passes}) AND NOT ({fails}))",
+            chosen,
+            by,
+            bound,
+        )
+        return {values: counted(row) for values, row in rows}
+
+    def amounts(
+        self, chosen: Filter, by: Sequence[str], aggregate: str, *, raw: bool
+    ) -> dict[Values, Amount]:
+        """Return a mean or percentile (`mean`, `p50`, `p95`) of raw amounts or of values from 0 to 1."""
+        column = "raw" if raw else "value"
+        rows = self._grouped(
+            f"{_AGGREGATES[aggregate].format(column=column)}, count({column})", chosen, by, {}
+        )
+        return {values: Amount(row[0], int(row[1])) for values, row in rows}
+
+    def absences(self, chosen: Filter, by: Sequence[str]) -> dict[Values, Share]:
+        """Return the runs of which the score has no judgement with a value, of all runs that were judged."""
+        run = "(trace_id, run_span_id)"
+        rows = self._grouped(
+            f"uniqExact{run}, uniqExactIf(trace_id, run_span_id,"
+            " layer = {of:String} AND name = {named:String} AND outcome = 'scored')",
+            replace(chosen, layer=None, name=None),
+            by,
+            {"of": chosen.layer.value if chosen.layer else "", "named": chosen.name or ""},
+        )
+        return {values: Share(int(row[0]) - int(row[1]), int(row[0])) for values, row in rows}
+
+    def streaks(
+        self, chosen: Filter, by: Sequence[str], length: int, fails_when: FailsWhen | None, *, errors: bool
+    ) -> dict[Values, Share]:
+        """Return how many of the newest judgements are bad: verdicts that are fail, or errors."""
+        passes, fails, bound = verdict_conditions(fails_when)
+        bad, whole = (
+            (_ERRORED, f"{_ERRORED} OR outcome = 'scored'") if errors else (fails, f"{passes} OR {fails}")
+        )
+        condition, parameters = chosen.where()
+        keys = ", ".join(_check(by))
+        newest = f"LIMIT {{newest:UInt32}} BY {keys}" if by else "LIMIT {newest:UInt32}"
+        rows = self._query(
+            f"SELECT {keys + ', ' if by else ''}countIf(bad), count() FROM"  # noqa: S608
+            f" (SELECT {keys + ', ' if by else ''}({bad}) AS bad FROM {self._scores} FINAL"
+            f" WHERE {condition} AND ({whole}) ORDER BY scores.span_time DESC, id {newest})"
+            + (f" GROUP BY {keys} LIMIT {_MOST_GROUPS}" if by else ""),
+            {**parameters, **bound, "newest": length},
+        )
+        return {_values(row, by): Share(int(row[-2]), int(row[-1])) for row in rows}
+
+    def releases(self, chosen: Filter, by: Sequence[str]) -> dict[Values, list[str]]:
+        """Return the releases of each group, in the order in which they were first seen."""
+        rows = self._grouped(
+            "min(scores.span_time) AS first", chosen, (*by, "release"), {}, " AND release != ''", "first"
+        )
+        found: dict[Values, list[str]] = {}
+        for values, _ in rows:
+            found.setdefault(values[:-1], []).append(values[-1])
+        return found
+
+    def failures(self, chosen: Filter, fails_when: FailsWhen | None, limit: int) -> list[tuple[str, int]]:
+        """Return the commonest explanations of fails, with how often; numbers in them count as equal."""
+        _, fails, bound = verdict_conditions(fails_when)
+        return self._reasons(chosen, fails, "explanation", bound, limit)
+
+    def errors(self, chosen: Filter, limit: int) -> list[tuple[str, int]]:
+        """Return the commonest errors of an evaluator, with how often."""
+        return self._reasons(chosen, _ERRORED, "concat(error_type, ': ', explanation)", {}, limit)
+
+    def errored_scores(self, chosen: Filter, limit: int) -> list[Score]:
+        """Return the newest scores that errored."""
+        return self._newest(chosen, _ERRORED, {}, limit)
+
+    def failing_scores(self, chosen: Filter, fails_when: FailsWhen | None, limit: int) -> list[Score]:
+        """Return the newest scores that fail."""
+        _, fails, bound = verdict_conditions(fails_when)
+        return self._newest(chosen, fails, bound, limit)
+
+    def extreme_scores(self, chosen: Filter, limit: int, *, raw: bool, highest: bool) -> list[Score]:
+        """Return the scores with the highest or the lowest amounts."""
+        column = "raw" if raw else "value"
+        order = f"{column} {'DESC' if highest else 'ASC'}, "
+        return self._newest(chosen, f"{column} IS NOT NULL", {}, limit, order)
+
+    @property
+    def _scores(self) -> str:
+        return f"{self._connections.database}.scores"
+
+    def _newest(
+        self, chosen: Filter, which: str, bound: Mapping[str, Any], limit: int, order: str = ""
+    ) -> list[Score]:
+        condition, parameters = chosen.where()
+        columns = score_columns()
+        rows = self._query(
+            f"SELECT {', '.join(columns)} FROM {self._scores} FINAL WHERE {condition} AND {which}"  # noqa: S608
+            f" ORDER BY {order}scores.span_time DESC, id LIMIT {{limit:UInt32}}",
+            {**parameters, **bound, "limit": limit},
+        )
+        return [score_of(dict(zip(columns, row, strict=True))) for row in rows]
+
+    def _reasons(
+        self, chosen: Filter, which: str, text: str, bound: Mapping[str, Any], limit: int
+    ) -> list[tuple[str, int]]:
+        condition, parameters = chosen.where()
+        rows = self._query(
+            f"SELECT min({text}), count() AS times FROM {self._scores} FINAL WHERE {condition} AND {which}"  # noqa: S608
+            f" GROUP BY replaceRegexpAll({text}, '[0-9]+', '#') AS kind ORDER BY times DESC, kind"
+            " LIMIT {limit:UInt32}",
+            {**parameters, **bound, "limit": limit},
+        )
+        return [(str(row[0]), int(row[1])) for row in rows]
+
+    def _grouped(
+        self,
+        aggregates: str,
+        chosen: Filter,
+        by: Sequence[str],
+        bound: Mapping[str, Any],
+        more: str = "",
+        order: str = "",
+    ) -> list[tuple[Values, Sequence[Any]]]:
+        condition, parameters = chosen.where()
+        keys = ", ".join(_check(by))
+        rows = self._query(
+            f"SELECT {keys + ', ' if by else ''}{aggregates} FROM {self._scores} FINAL"  # noqa: S608
+            f" WHERE {condition}{more}"
+            + (
+                f" GROUP BY {keys} ORDER BY {order or 'count() DESC'}, {keys} LIMIT {_MOST_GROUPS}"
+                if by
+                else ""
+            ),
+            {**parameters, **bound},
+        )
+        return [(_values(row, by), row[len(by) :]) for row in rows]
+
+    def _query(self, sql: str, parameters: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+        with self._connections.lease() as client:
+            return client.query(sql, parameters=dict(parameters)).result_rows
+
+
+def _values(row: Sequence[Any], by: Sequence[str]) -> Values:
+    return tuple(str(value) for value in row[: len(by)])
+
+
+def _check(by: Sequence[str]) -> Sequence[str]:
+    for dimension in by:
+        check_dimension(dimension)
+    return by
