@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from spanproof.alerts import AlertEngine, AlertRule, Notification
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.store import Store, open_store
 from spanproof.trace import (
@@ -47,17 +48,54 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
+class Engines:
+    """Opens alert engines over one store, whose clock is that of the tests."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._open: list[AlertEngine] = []
+        self.clock = NOW
+
+    def open(self, *rules: AlertRule, first_pause_s: float = 600.0, **more: Any) -> AlertEngine:
+        """Open an engine; a first pause so long keeps failed attempts from being repeated by themselves."""
+        engine = AlertEngine(
+            rules, self._store, clock=lambda: self.clock, first_pause_s=first_pause_s, **more
+        )
+        self._open.append(engine)
+        return engine
+
+    def tick(self, engine: AlertEngine, seconds: float = 0.0) -> list[Notification]:
+        """Tick at NOW and so many seconds, and wait until targets were tried with what it made."""
+        self.clock = max(self.clock, NOW + int(seconds * 10**9))
+        made = engine.tick(NOW + int(seconds * 10**9))
+        assert engine.wait_delivered(60)
+        return made
+
+    def close(self) -> None:
+        """Close all of them."""
+        for engine in self._open:
+            assert engine.close(60)
+
+
+@pytest.fixture
+def engines(store: Store) -> Iterator[Engines]:
+    opened = Engines(store)
+    yield opened
+    opened.close()
+
+
 @pytest.fixture
 def judged(store: Store) -> Callable[..., None]:
     """Stores one run per word of `outcomes`, judged so in groundedness."""
     written = 0
 
-    def write(outcomes: str, agent: str = "pricer", at_ns: int = NOW - 10**9) -> None:
+    def write(outcomes: str, agent: str = "pricer", at_ns: int = NOW - 10**9, release: str = "") -> None:
         nonlocal written
         found = []
         for word in outcomes.split():
             written += 1
-            found.append(_evaluation(written, OUTCOMES[word], agent, at_ns))
+            cohort = Cohort(agent=agent, release=release)
+            found.append(_evaluation(written, OUTCOMES[word], cohort, at_ns))
         store.write(found)
 
     return write
@@ -74,7 +112,9 @@ def judged_cost(store: Store) -> Callable[..., None]:
         ]
         store.write(
             [
-                _evaluation(number, outcome, "pricer", NOW - 10**9, Layer.TRAJECTORY, "cost_usd")
+                _evaluation(
+                    number, outcome, Cohort(agent="pricer"), NOW - 10**9, Layer.TRAJECTORY, "cost_usd"
+                )
                 for number, outcome in enumerate(outcomes, 1)
             ]
         )
@@ -85,12 +125,12 @@ def judged_cost(store: Store) -> Callable[..., None]:
 def _evaluation(
     number: int,
     outcome: Outcome,
-    agent: str,
+    cohort: Cohort,
     at_ns: int,
     layer: Layer = Layer.GROUNDEDNESS,
     name: str = "groundedness",
 ) -> TraceEvaluation:
-    trace_id, span_id, cohort = f"{number:032x}", "a" * 16, Cohort(agent=agent)
+    trace_id, span_id, agent = f"{number:032x}", "a" * 16, cohort.agent
     span = Span(trace_id, span_id, None, agent, SpanKind.AGENT, at_ns, at_ns + 1)
     run = Run(trace_id, span_id, agent, None, None, (), cohort=cohort, start_ns=at_ns, end_ns=at_ns + 1)
     score = Score(
@@ -113,21 +153,36 @@ def _evaluation(
 
 @dataclass
 class Receiver:
-    """What arrived, and what it answers: `answers` one after another, then 200."""
+    """What arrived, and what it answers: `answers` one after another, then 200.
+
+    Attributes:
+        open: cleared, each request waits until it is set.
+    """
 
     url: str = ""
     bodies: list[dict[str, Any]] = field(default_factory=list)
+    raw: list[bytes] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     answers: list[int] = field(default_factory=list)
+    open: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def said(self) -> list[str]:
+        """The status of each notification that arrived."""
+        return [body["status"] for body in self.bodies]
 
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
     state = Receiver()
+    state.open.set()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            state.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            state.open.wait(60)
+            state.raw.append(body)
+            state.bodies.append(json.loads(body))
             state.headers.append(dict(self.headers))
             self.send_response(state.answers.pop(0) if state.answers else 200)
             self.send_header("Content-Length", "0")

@@ -215,13 +215,38 @@ OWN = "evaluators: [{name: politeness, source: 'def main(completion): return 1'}
             "'6', column 1: expected",
         ),
         ("layer: trajectory, score: steps, fails_when: '> 6 for all'", "fails_when", "expected the end"),
+        ("layer: correctness, score: lint, measure: mean, fires_when: '< 0.5'", "score", "it can never fire"),
+        ("layer: correctness, score: tests_pass", "score", "suite run` alone gives it"),
+        ("layer: boundary, score: no_code", "score", "evaluation.without_code names the cohorts"),
+        ("layer: boundary, inhibited_by: [b]", "inhibited_by", "there is no rule 'b'"),
+        ("layer: boundary, notify: [{url: 'ftp://x'}]", "notify.0.url", "String should match"),
+        ("layer: boundary, notify: [{kind: slack}]", "notify.0.url", "Field required"),
+        (
+            "layer: boundary, notify: [{kind: slack, url: 'http://x', chanel: y}]",
+            "notify.0.chanel",
+            "unknown key",
+        ),
+        ("layer: boundary, notify: [{kind: slak}]", "notify.0", "slak"),
+        ("layer: boundary, burn_rate: {budget: 0.1, windows: [{long_s: 9}]}", "burn_rate.windows.0", ""),
+        (
+            "layer: boundary, notify: [{name: a, url: 'http://x'}, {name: a, url: 'http://y'}]",
+            "notify.1",
+            "'a' is an earlier target with other settings",
+        ),
     ],
 )
 def test_a_rule_that_could_never_fire_is_refused_with_its_place(write, rule, key, words) -> None:
     path = write(f"{OWN}alerts:\n  - {{name: a, {rule}}}\n")
-    (problem,) = problems(path)
-    assert problem.startswith(f"{path}:3: alerts.0.{key}: ")
+    problem = problems(path)[0]
+    assert problem.startswith((f"{path}:3: alerts.0.{key}: ", f"{path}:3: alerts.0.{key}."))
     assert words in problem
+
+
+def test_a_rule_on_a_layer_that_is_switched_off_is_refused(write) -> None:
+    path = write("evaluation: {layers: [boundary]}\nalerts: [{name: a, layer: groundedness}]\n")
+    assert problems(path) == [
+        f"{path}:2: alerts.0.score: it can never fire: evaluation.layers leaves groundedness out"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -232,6 +257,9 @@ def test_a_rule_that_could_never_fire_is_refused_with_its_place(write, rule, key
         "layer: trajectory, score: cost_usd, fails_when: '> $0.05'",
         "layer: execution, score: wall_s, fails_when: '> 2min'",
         "layer: correctness, score: politeness, fails_when: '< 0.5'",
+        "layer: correctness, score: politeness, measure: error_rate",
+        "layer: trajectory, score: steps, measure: p95, fires_when: '> 20 steps'",
+        "layer: boundary, burn_rate: {budget: 0.01}, group_by: [agent], lower_bound: true",
     ],
 )
 def test_a_rule_that_can_fire_is_taken(write, rule) -> None:

@@ -73,9 +73,10 @@ def test_the_loop_fails_trajectory_and_execution(outcome: Mapping[str, Any]) -> 
 def test_the_alert_names_the_scores_behind_it(outcome: Mapping[str, Any]) -> None:
     alert = outcome["alert"]
     assert alert["status"] == "firing"
-    assert alert["cohort"] == {"prompt_version": "v2"}
-    assert [score["trace_id"] for score in alert["scores"]] == [run_of(outcome, "misquote")["trace_id"]]
-    assert "$54.00" in alert["scores"][0]["explanation"]
+    (only,) = alert["alerts"]
+    assert only["cohort"] == {"prompt_version": "v2"}
+    assert [score["trace_id"] for score in only["scores"]] == [run_of(outcome, "misquote")["trace_id"]]
+    assert "$54.00" in only["scores"][0]["explanation"]
 
 
 def test_the_gate_says_which_layer_fails(outcome: Mapping[str, Any]) -> None:

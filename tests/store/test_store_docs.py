@@ -3,15 +3,18 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
 
-from spanproof.alerts import AlertRule, Notification, Status, Webhook, read
+from spanproof.alerts import Alert, AlertRule, Notification, Target
+from spanproof.config.alerts import Measure, check_alerts
+from spanproof.config.evaluation import Evaluation, JudgeChoice
 from spanproof.gate import AssertionSyntaxError, grammar, parse
 from spanproof.store.schema import DIMENSIONS, TABLES
 from spanproof.suites import CaseStatus
-from spanproof.trace import Layer
+from spanproof.trace.codec import from_plain
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -21,10 +24,15 @@ def test_every_table_is_documented():
     assert [table.name for table in TABLES if f"| `{table.name}` |" not in text] == []
 
 
-@pytest.mark.parametrize("model", [AlertRule, Webhook])
-def test_every_key_of_an_alert_is_documented(model):
+def test_every_key_of_a_rule_and_every_kind_of_target_is_documented():
     text = (DOCS / "alerts.md").read_text()
-    assert [key for key in model.model_fields if f"| `{key}` |" not in text] == []
+    assert [key for key in AlertRule.model_fields if f"| `{key}` |" not in text] == []
+    rows = dict(re.findall(r"^\| `(\w+)` \| (`.*?) \|", text, re.MULTILINE))
+    assert [measure for measure in Measure if f"`{measure.value}`" not in text] == []
+    for member, tag in (get_args(each) for each in get_args(get_args(Target)[0])):
+        named = rows.get(tag.tag, "") + "`kind` `name` `timeout_s` `retry_for_s`"
+        missing = [key for key in member.model_fields if f"`{key}`" not in named]
+        assert not missing, f"document in docs/alerts.md, {tag.tag}: {missing}"
 
 
 def test_every_cohort_dimension_is_documented():
@@ -50,14 +58,29 @@ def test_the_documented_error_is_the_parsers():
 def test_the_documented_rules_are_rules():
     examples = re.findall(r"```yaml\n(.*?)```", (DOCS / "alerts.md").read_text(), re.DOTALL)
     rules = [AlertRule.model_validate(each) for text in examples for each in yaml.safe_load(text)["alerts"]]
-    assert [rule.metric for rule in rules] == ["groundedness.score", "trajectory.cost_usd"]
+    assert len(rules) >= 9
+    assert len({rule.name for rule in rules}) == len(rules)
+    for text in examples:
+        tree = yaml.safe_load(text)
+        assert (
+            list(
+                check_alerts(
+                    [AlertRule.model_validate(each) for each in tree["alerts"]],
+                    (),
+                    JudgeChoice(),
+                    Evaluation.model_validate(tree.get("evaluation", {})),
+                )
+            )
+            == []
+        )
 
 
-def test_the_documented_notification_has_the_keys_of_a_real_one(embedded):
+def test_the_documented_notification_has_the_keys_of_a_real_one():
     example = json.loads((DOCS / "alerts.md").read_text().partition("```json\n")[2].partition("```")[0])
-    rule = AlertRule(name="r", layer=Layer.GROUNDEDNESS)
-    real = Notification(Status.FIRING, read(rule, embedded, 1), 0, 0).to_json()
-    assert example.keys() == real.keys()
+    (alert,) = (from_plain(Alert, each) for each in example["alerts"])
+    written = Notification(example["id"], example["rule"], example["at_ns"], (alert,)).to_json()
+    assert written == example
+    assert list(written["alerts"][0]) == list(example["alerts"][0])
 
 
 def test_every_status_of_a_case_is_documented():

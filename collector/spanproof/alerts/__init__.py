@@ -1,11 +1,14 @@
-"""Fail rates to notifications: rules over the store, and who is told."""
+"""Scores that get bad to notifications: rules over the store, the state of alerts, and their targets."""
 
 from spanproof.alerts.engine import AlertEngine
-from spanproof.alerts.notify import NotDelivered, Notification, Notifier, Status, notifier_for
+from spanproof.alerts.model import Alert, Notification, Status
+from spanproof.alerts.notifiers import NotDelivered, Notifier, notifier_for
 from spanproof.alerts.rules import Reading, read
-from spanproof.config.alerts import AlertRule, Target, Webhook
+from spanproof.config.alerts import AlertRule
+from spanproof.config.targets import Target, Webhook
 
 __all__ = [
+    "Alert",
     "AlertEngine",
     "AlertRule",
     "NotDelivered",

@@ -1,100 +1,460 @@
-"""All rules over time: who is told what, and when.
+"""All rules over time: which alerts there are, and which notifications they make.
 
-`tick` reads each rule once and tells its targets when it has fired long enough, again after each cooldown
-while it goes on, and once when it is over. State lives in this object: after a restart a rule that still
-fires is told again. A rule that cannot be read, or a target that cannot be reached, is logged and tried at
-the next tick; it never stops the others.
+`tick` reads each rule once, writes what happened to its alerts into the store, and hands notifications to the
+couriers of their targets. The store knows of a notification before any target does, and of its delivery
+after: a restart goes on where the process ended, and what may have been sent twice has one id. A rule that
+cannot be read, or whose events cannot be written, is logged and tried at the next tick; it never stops the
+others.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 
-from spanproof.alerts.notify import NotDelivered, Notification, Notifier, Status, notifier_for
-from spanproof.alerts.rules import Reading, read
-from spanproof.config.alerts import AlertRule, Target
-from spanproof.store import Store, StoreError
+from spanproof.alerts.delivery import Courier, OnOutcome
+from spanproof.alerts.messages import console_url, describe_bound, one_line, summarise, trace_url
+from spanproof.alerts.model import Alert, FailureLine, Notification, ScoreLine, Status
+from spanproof.alerts.notifiers import Notifier, notifier_for
+from spanproof.alerts.rules import Behind, Reading, look_behind, missing_reading, read
+from spanproof.config.alerts import AlertRule, NoData
+from spanproof.config.targets import Target
+from spanproof.store import AlertEvent, Delivery, Silence, Store, StoreError
+from spanproof.trace import Score, Scored, digest
+from spanproof.trace.codec import decode, encode
 
 _log = logging.getLogger(__name__)
 
+_EXPLANATION = 500
+PENDING, FIRING, RESOLVED, INACTIVE = "pending", "firing", "resolved", "inactive"
+"""States of an alert; `inactive` was pending and never fired."""
+
+
+@dataclass(slots=True)
+class _State:
+    """An alert: its newest event, and since when its condition does not hold while it still fires."""
+
+    event: AlertEvent
+    alert: Alert
+    clear_since_ns: int | None = None
+
+    @property
+    def is_active(self) -> bool:
+        return self.event.status in (PENDING, FIRING)
+
 
 @dataclass(frozen=True, slots=True)
-class _Firing:
-    since_ns: int
-    told_ns: int | None
-    """When it was last told; None while it waits, or where nobody could be told yet."""
+class _Muting:
+    """What keeps alerts from starting a notification now."""
+
+    silences: Sequence[Silence]
+    acknowledged: frozenset[tuple[str, str, int]]
 
 
 class AlertEngine:
-    """Rules with their state; one thread at a time calls `tick`."""
+    """Rules with their alerts; one thread at a time calls `tick`.
+
+    Args:
+        rules: with names that differ.
+        store: what is read, and where alerts are kept.
+        open_notifier: gives the notifier of a target.
+        console_url: where links in notifications begin; None: there are none.
+        clock: Unix time in nanoseconds, by which notifications grow too old to be tried.
+        first_pause_s: after the first failed attempt at a target.
+        on_outcome: called with a target's kind and how an attempt ended.
+    """
 
     def __init__(
         self,
         rules: Sequence[AlertRule],
         store: Store,
-        notifier_for_target: Callable[[Target], Notifier] = notifier_for,
+        open_notifier: Callable[[Target], Notifier] = notifier_for,
+        *,
+        console_url: str | None = None,
+        clock: Callable[[], int] = time.time_ns,
+        first_pause_s: float = 1.0,
+        on_outcome: OnOutcome | None = None,
     ) -> None:
         names = [rule.name for rule in rules]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ValueError(f"alert rules: the name {twice[0]!r} is given twice; names tell rules apart")
+            raise ValueError(
+                f"alert rules: the name {twice[0]!r} is given twice; each rule has a name of its own"
+            )
         self._store = store
-        self._rules = [(rule, [notifier_for_target(target) for target in rule.notify]) for rule in rules]
-        self._firing: dict[str, _Firing] = {}
+        self._rules = _sources_first(rules)
+        self._console_url = console_url
+        self._clock = clock
+        targets = {target.id: target for rule in rules for target in rule.notify}
+        self._couriers = {
+            name: Courier(
+                target,
+                open_notifier(target),
+                store.alerts,
+                clock=clock,
+                first_pause_s=first_pause_s,
+                on_outcome=on_outcome,
+            )
+            for name, target in targets.items()
+        }
+        self._states: dict[tuple[str, str], _State] = {}
+        self._restore()
+        for courier in self._couriers.values():
+            courier.start()
 
     def tick(self, now_ns: int) -> list[Notification]:
-        """Read every rule and tell what is to be told; returns what was told.
+        """Read every rule and note what happened; returns the notifications that targets will get.
 
         Args:
             now_ns: Unix time in nanoseconds, where the windows end.
         """
-        told: list[Notification] = []
-        for rule, notifiers in self._rules:
+        try:
+            muting = self._read_muting(now_ns)
+        except StoreError as problem:
+            _log.warning("silences cannot be read, no rule is: %s", problem)
+            return []
+        made: list[Notification] = []
+        for rule in self._rules:
             try:
-                reading = read(rule, self._store, now_ns)
+                notification = self._evaluate(rule, muting, now_ns)
             except StoreError as problem:
                 _log.warning("alert %s: not read: %s", rule.name, problem)
                 continue
-            notification = self._due(reading, now_ns)
-            if notification and self._tell(notification, notifiers):
-                told.append(notification)
-        return told
+            if notification is not None:
+                made.append(notification)
+        return made
 
-    def _due(self, reading: Reading, now_ns: int) -> Notification | None:
-        """What is to be told about this reading, if anything."""
-        rule = reading.rule
-        known = self._firing.get(rule.name)
-        if not reading.firing:
-            if known is None or known.told_ns is None:
-                self._firing.pop(rule.name, None)
-                return None
-            return Notification(Status.RESOLVED, reading, known.since_ns, now_ns)
-        if known is None:
-            known = self._firing[rule.name] = _Firing(now_ns, None)
-        if known.told_ns is None:
-            wait_s, began_ns = rule.for_s, known.since_ns
-        else:
-            wait_s, began_ns = rule.cooldown_s, known.told_ns
-        if now_ns - began_ns < wait_s * 1e9:
+    @property
+    def firing(self) -> list[Alert]:
+        """The alerts that fire."""
+        return [state.alert for state in self._states.values() if state.event.status == FIRING]
+
+    def waiting(self) -> int:
+        """Return how many notifications wait for a target, each target counted."""
+        return sum(courier.waiting() for courier in self._couriers.values())
+
+    def wait_delivered(self, timeout_s: float) -> bool:
+        """Block until every target was tried with all that is due; False when that took longer."""
+        until = time.monotonic() + timeout_s
+        return all(
+            courier.wait_idle(max(0.0, until - time.monotonic())) for courier in self._couriers.values()
+        )
+
+    def close(self, timeout_s: float) -> bool:
+        """Try once what no target was tried with yet, and end; False when that took longer."""
+        until = time.monotonic() + timeout_s
+        late = 0
+        for courier in self._couriers.values():
+            late += not courier.close(max(0.0, until - time.monotonic()))
+        return late == 0
+
+    def _restore(self) -> None:
+        """Take up the alerts that the store has, and the notifications that were not delivered."""
+        for event in self._store.alerts.states():
+            state = _State(event, decode(Alert, event.document))
+            self._states[event.rule, event.fingerprint] = state
+        known = {rule.name: rule for rule in self._rules}
+        for state in self._states.values():
+            rule = known.get(state.event.rule)
+            if rule is None:
+                self._end_removed(state)
+            elif state.event.status == FIRING and state.event.notified_ns:
+                for target in rule.notify:
+                    self._couriers[target.id].keep_firing(state.alert)
+        longest_s = max((courier.retry_for_s for courier in self._couriers.values()), default=0.0)
+        self._queue_undelivered(self._clock() - int(2 * longest_s * 1e9))
+
+    def _end_removed(self, state: _State) -> None:
+        """Resolve an alert whose rule is no longer configured."""
+        if not state.is_active:
+            return
+        now_ns = max(self._clock(), state.event.at_ns)
+        targets = tuple(target for target in state.event.targets if target in self._couriers)
+        notified = state.event.notified_ns > 0
+        status = RESOLVED if state.event.status == FIRING else INACTIVE
+        summary = f"The rule {state.event.rule} is no longer configured."
+        alert = replace(state.alert, status=Status.RESOLVED, at_ns=now_ns, summary=summary)
+        event = _following(state.event, status, now_ns, alert)
+        if notified:
+            event = replace(event, notification=_notification_id([event]), targets=targets)
+        self._store.alerts.write_events([event])
+        state.event, state.alert = event, alert
+
+    def _queue_undelivered(self, since_ns: int) -> None:
+        found: dict[str, list[tuple[AlertEvent, Mapping[str, int]]]] = {}
+        for event, open_ones in self._store.alerts.undelivered(max(0, since_ns)):
+            found.setdefault(event.notification, []).append((event, open_ones))
+        for rows in found.values():
+            notification = _notification_of([event for event, _ in rows])
+            for target, attempts in rows[0][1].items():
+                if target in self._couriers:
+                    self._couriers[target].put(notification, attempts)
+                    continue
+                _log.warning("alert %s: %s is no longer configured", notification.rule, target)
+                reason = "the target is no longer configured"
+                self._store.alerts.write_delivery(
+                    Delivery(
+                        notification.id,
+                        target,
+                        notification.rule,
+                        "given_up",
+                        attempts,
+                        reason,
+                        notification.at_ns,
+                    )
+                )
+
+    def _read_muting(self, now_ns: int) -> _Muting:
+        acknowledged = frozenset(
+            (each.rule, each.fingerprint, each.episode_ns) for each in self._store.alerts.acknowledgements()
+        )
+        return _Muting(self._store.alerts.silences(now_ns), acknowledged)
+
+    def _evaluate(self, rule: AlertRule, muting: _Muting, now_ns: int) -> Notification | None:
+        """Read a rule, write the events of its alerts, and queue the notification they make."""
+        readings = {_fingerprint(rule, reading.group): reading for reading in read(rule, self._store, now_ns)}
+        for (name, fingerprint), state in self._states.items():
+            if name == rule.name and state.is_active and fingerprint not in readings:
+                readings[fingerprint] = missing_reading(rule, state.alert.group, now_ns)
+        steps = [
+            step
+            for fingerprint, reading in readings.items()
+            if (step := self._advance(reading, fingerprint, muting, now_ns)) is not None
+        ]
+        notified = [state for state, notify in steps if notify]
+        notification_id = _notification_id([state.event for state in notified])
+        targets = tuple(dict.fromkeys(target.id for target in rule.notify))
+        for state in notified:
+            state.event = replace(state.event, notification=notification_id, targets=targets)
+        self._store.alerts.write_events([state.event for state, _ in steps])
+        for state, _ in steps:
+            self._states[state.event.rule, state.event.fingerprint] = state
+        if not notified:
             return None
-        return Notification(Status.FIRING, reading, known.since_ns, now_ns)
+        notification = _notification_of([state.event for state in notified])
+        for target in targets:
+            self._couriers[target].put(notification)
+        return notification
 
-    def _tell(self, notification: Notification, notifiers: Sequence[Notifier]) -> bool:
-        """Tell every target; whether any was reached (or there is none), which settles the state."""
-        reached = not notifiers
-        for notifier in notifiers:
-            try:
-                notifier.send(notification)
-                reached = True
-            except NotDelivered as problem:
-                _log.warning("%s", problem)
-        name = notification.rule.name
-        if not reached:
-            return False
-        if notification.status is Status.RESOLVED:
-            del self._firing[name]
-        else:
-            self._firing[name] = _Firing(notification.since_ns, notification.at_ns)
-        return True
+    def _advance(
+        self, reading: Reading, fingerprint: str, muting: _Muting, now_ns: int
+    ) -> tuple[_State, bool] | None:
+        """Return the new state of an alert and whether it is to be notified; None where nothing happened."""
+        rule = reading.rule
+        state = self._states.get((rule.name, fingerprint))
+        if not self._holds(reading, state):
+            return self._clear(reading, state, now_ns)
+        if state is None or not state.is_active:
+            # An episode is known by its start, which a clock that was set back must not repeat.
+            episode_ns = now_ns if state is None else max(now_ns, state.event.episode_ns + 1)
+            first = _before_first(rule.name, fingerprint, episode_ns)
+            if rule.for_s > 0:
+                return self._step(first, PENDING, reading, now_ns), False
+            return self._fire(first, reading, muting, now_ns)
+        event = state.event
+        if event.status == PENDING:
+            if now_ns - event.episode_ns < rule.for_s * 1e9:
+                return None
+            return self._fire(event, reading, muting, now_ns)
+        state.clear_since_ns = None
+        if event.notified_ns == 0:
+            # It fired while it was muted, and is no longer.
+            return None if self._is_muted(state.alert, rule, muting) else self._remind(event, reading, now_ns)
+        key = (event.rule, event.fingerprint, event.episode_ns)
+        due = bool(rule.notify) and now_ns - event.notified_ns >= rule.cooldown_s * 1e9
+        if not due or key in muting.acknowledged or self._is_muted(state.alert, rule, muting):
+            return None
+        return self._remind(event, reading, now_ns)
+
+    def _remind(self, event: AlertEvent, reading: Reading, now_ns: int) -> tuple[_State, bool]:
+        return _mark_notified(self._step(event, FIRING, reading, now_ns), event, now_ns), True
+
+    def _holds(self, reading: Reading, state: _State | None) -> bool:
+        """Return whether the rule's condition holds, with what the rule makes of no data."""
+        if reading.value is not None:
+            return reading.firing
+        match reading.rule.no_data:
+            case NoData.RESOLVE:
+                return False
+            case NoData.KEEP:
+                return (
+                    state is not None
+                    and state.is_active
+                    and reading.group.keys() == set(reading.rule.group_by)
+                )
+            case NoData.FIRE:
+                return reading.group.keys() == set(reading.rule.group_by)
+
+    def _clear(self, reading: Reading, state: _State | None, now_ns: int) -> tuple[_State, bool] | None:
+        if state is None or not state.is_active:
+            return None
+        if state.event.status == PENDING:
+            return self._step(state.event, INACTIVE, reading, now_ns), False
+        if state.clear_since_ns is None:
+            state.clear_since_ns = now_ns
+        if now_ns - state.clear_since_ns < reading.rule.resolve_after_s * 1e9:
+            return None
+        # An end is sent even while it is muted, to those who know of the beginning.
+        return self._step(state.event, RESOLVED, reading, now_ns), state.event.notified_ns > 0
+
+    def _fire(self, event: AlertEvent, reading: Reading, muting: _Muting, now_ns: int) -> tuple[_State, bool]:
+        state = self._step(event, FIRING, reading, now_ns)
+        if self._is_muted(state.alert, reading.rule, muting):
+            return state, False
+        return _mark_notified(state, event, now_ns), True
+
+    def _step(self, event: AlertEvent, status: str, reading: Reading, now_ns: int) -> _State:
+        """Return the state after one more event."""
+        behind = look_behind(reading, self._store) if status == FIRING else Behind()
+        alert = self._describe(event, status, reading, behind, now_ns)
+        return _State(_following(event, status, now_ns, alert), alert)
+
+    def _describe(
+        self, event: AlertEvent, status: str, reading: Reading, behind: Behind, now_ns: int
+    ) -> Alert:
+        rule, counted = reading.rule, reading.verdicts
+        said = Status.FIRING if status in (PENDING, FIRING) else Status.RESOLVED
+        not_counted = (
+            {"skipped": counted.skipped, "errored": counted.errored, "undecided": counted.undecided}
+            if counted
+            else {}
+        )
+        return Alert(
+            id=_episode_id(event),
+            rule=rule.name,
+            status=said,
+            severity=rule.severity.value,
+            metric=rule.metric,
+            measure=rule.measure.value,
+            cohort=reading.cohort,
+            group=reading.group,
+            labels=rule.labels,
+            summary=summarise(reading, said, event.episode_ns, now_ns),
+            since_ns=event.episode_ns,
+            at_ns=now_ns,
+            window_s=rule.longest_s,
+            threshold=describe_bound(rule, reading),
+            value=reading.value,
+            low=reading.low,
+            before=reading.before,
+            part=reading.part,
+            whole=reading.whole,
+            not_counted=not_counted,
+            failures=tuple(FailureLine(one_line(text, _EXPLANATION), n) for text, n in behind.failures),
+            scores=tuple(self._score_line(score) for score in behind.scores),
+            url=console_url(self._console_url, rule, reading.cohort),
+        )
+
+    def _score_line(self, score: Score) -> ScoreLine:
+        outcome = score.outcome
+        scored = outcome if isinstance(outcome, Scored) else None
+        return ScoreLine(
+            score.id,
+            score.trace_id,
+            score.run_span_id,
+            score.span_id,
+            score.cohort.agent,
+            scored.value if scored else None,
+            scored.raw if scored else None,
+            scored.unit if scored else "",
+            one_line(scored.explanation if scored else str(getattr(outcome, "message", "")), _EXPLANATION),
+            trace_url(self._console_url, score.trace_id),
+        )
+
+    def _is_muted(self, alert: Alert, rule: AlertRule, muting: _Muting) -> bool:
+        """Return whether a silence or an alert of another rule keeps it from starting a notification."""
+        labels = alert.all_labels
+        if any(_fits(silence.matchers, labels) for silence in muting.silences):
+            return True
+        return any(
+            state.event.status == FIRING
+            and state.event.rule in rule.inhibited_by
+            and _agree(state.alert.cohort, alert.cohort)
+            for state in self._states.values()
+        )
+
+
+def _before_first(rule: str, fingerprint: str, episode_ns: int) -> AlertEvent:
+    """Return what the first event of an episode follows."""
+    return AlertEvent(
+        rule,
+        fingerprint,
+        episode_ns,
+        sequence=-1,
+        status=INACTIVE,
+        at_ns=episode_ns,
+        fired_ns=0,
+        notified_ns=0,
+        notification="",
+        targets=(),
+        repeated=False,
+        document="",
+    )
+
+
+def _following(event: AlertEvent, status: str, now_ns: int, alert: Alert) -> AlertEvent:
+    """Return the next event of an episode, which makes no notification yet."""
+    fired_ns = now_ns if status == FIRING and not event.fired_ns else event.fired_ns
+    return replace(
+        event,
+        sequence=event.sequence + 1,
+        status=status,
+        at_ns=now_ns,
+        fired_ns=fired_ns,
+        notification="",
+        repeated=False,
+        document=encode(alert),
+    )
+
+
+def _mark_notified(state: _State, before: AlertEvent, now_ns: int) -> _State:
+    state.event = replace(state.event, notified_ns=now_ns, repeated=before.notified_ns > 0)
+    return state
+
+
+def _notification_of(events: Sequence[AlertEvent]) -> Notification:
+    alerts = tuple(decode(Alert, event.document) for event in events)
+    repeated = all(event.repeated for event in events)
+    at_ns = max(event.at_ns for event in events)
+    return Notification(events[0].notification, events[0].rule, at_ns, alerts, repeated)
+
+
+def _notification_id(events: Iterable[AlertEvent]) -> str:
+    parts = [f"{each.rule}\0{each.fingerprint}\0{each.episode_ns}\0{each.sequence}" for each in events]
+    return digest("notification", *parts)
+
+
+def _episode_id(event: AlertEvent) -> str:
+    return digest("episode", event.rule, event.fingerprint, str(event.episode_ns))
+
+
+def _fingerprint(rule: AlertRule, group: Mapping[str, str]) -> str:
+    return digest(rule.name, *(part for item in sorted(group.items()) for part in item))
+
+
+def _fits(matchers: Mapping[str, str], labels: Mapping[str, str]) -> bool:
+    return all(fnmatchcase(labels.get(name, ""), pattern) for name, pattern in matchers.items())
+
+
+def _agree(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
+    """Return whether two cohorts differ in no dimension that both name."""
+    return all(second.get(name, value) == value for name, value in first.items())
+
+
+def _sources_first(rules: Sequence[AlertRule]) -> list[AlertRule]:
+    """Return the rules, those that inhibit others before these."""
+    by_name = {rule.name: rule for rule in rules}
+    ordered: dict[str, AlertRule] = {}
+
+    def add(rule: AlertRule, above: frozenset[str]) -> None:
+        for name in rule.inhibited_by:
+            if name in by_name and name not in above and name not in ordered:
+                add(by_name[name], above | {rule.name})
+        ordered[rule.name] = rule
+
+    for rule in rules:
+        add(rule, frozenset({rule.name}))
+    return list(ordered.values())

@@ -1,52 +1,299 @@
-"""Alert rules, and what one says about the store now.
+"""What an alert rule reads from the store at one time.
 
-A rule watches the fail rate of one score in one cohort over a sliding window of span times. Only verdicts
-count: what was skipped or errored says nothing about the agent and is neither in the rate nor in the volume.
-Evaluating a rule reads and never sends.
+A rule measures one score of one cohort over a window of span times, for each group of values it groups by.
+Of verdicts only pass and fail count: what was skipped or errored is neither in the fail rate nor in its
+volume. Evaluating a rule reads and never sends.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
-from spanproof.config.alerts import AlertRule
+from spanproof.config.alerts import AlertRule, BurnRate, Measure, NoData
+from spanproof.evaluators.intervals import difference_interval, wilson
+from spanproof.gate.assertion import compare
 from spanproof.store import FailRate, FailsWhen, Store
+from spanproof.store.measures import Amount, Share, Values
+from spanproof.store.queries import Filter
+from spanproof.trace import Score
+
+_RELEASES_BACK_NS = 30 * 86_400 * 10**9
+"""How far back the release before is looked for."""
+
+_SHOWN_SCORES = 20
+_SHOWN_FAILURES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a rule sees at one time.
+    """What a rule sees of one group at one time.
 
     Attributes:
+        group: dimension to value, of the dimensions the rule groups by.
         start_ns, end_ns: the window, Unix nanoseconds, the end exclusive.
-        firing: whether the threshold is reached with enough verdicts.
+        firing: whether the bound is reached with enough behind it.
+        value: the rate or amount; None where there is nothing to measure.
+        part, whole: how many of how many; `part` is None for amounts.
+        low: lower end of the rate's 95 % interval; None for other measures.
+        before: the rate of the baseline; None where the rule has none, or there was nothing.
+        release: the release that is compared with the one before, empty for none.
+        verdicts: counted, for measures of verdicts.
     """
 
     rule: AlertRule
+    group: Mapping[str, str]
     start_ns: int
     end_ns: int
-    fail_rate: FailRate
     firing: bool
+    value: float | None
+    part: int | None
+    whole: int
+    low: float | None = None
+    before: float | None = None
+    release: str = ""
+    verdicts: FailRate | None = None
+
+    @property
+    def cohort(self) -> dict[str, str]:
+        """The cohort whose scores it read, the group's values among it."""
+        return {**self.rule.cohort, **self.group, **({"release": self.release} if self.release else {})}
 
 
-def read(rule: AlertRule, store: Store, now_ns: int) -> Reading:
-    """What the rule says about the window that ends now.
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """What is behind a reading: the newest or worst scores, and the commonest explanations with counts."""
+
+    scores: tuple[Score, ...] = ()
+    failures: tuple[tuple[str, int], ...] = field(default=())
+
+
+def read(rule: AlertRule, store: Store, now_ns: int) -> list[Reading]:
+    """Return what the rule sees in the window that ends now, a reading for each group.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    start_ns, end_ns = max(0, now_ns - int(rule.window_s * 1e9)), now_ns + 1
-    watched, bound = rule.watched, rule.bound
-    found = store.fail_rate(
-        rule.layer,
-        name=watched.row_name,
-        cohort=rule.cohort,
-        start_ns=start_ns,
-        end_ns=end_ns,
-        fails_when=FailsWhen(watched.is_raw, bound.comparison, bound.threshold) if bound else None,
+    if rule.burn_rate is not None:
+        found = _read_burn_rate(rule, rule.burn_rate, store, now_ns)
+    elif rule.baseline is not None:
+        found = _read_rise(rule, store, now_ns)
+    else:
+        counts = _counts(rule, store, now_ns)
+        found = {values: _plain(rule, values, each, now_ns) for values, each in counts.items()}
+    if rule.no_data is NoData.FIRE and rule.group_by:
+        # A group that has gone silent is one that the window before still had.
+        for values in _counts(rule, store, now_ns, rule.longest_s, rule.longest_s).keys() - found.keys():
+            found[values] = missing_reading(rule, dict(zip(rule.group_by, values, strict=True)), now_ns)
+    return list(found.values())
+
+
+def look_behind(reading: Reading, store: Store) -> Behind:
+    """Return the scores and explanations behind a reading.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    rule, measures = reading.rule, store.measures
+    chosen = _filter(rule, reading.start_ns, reading.end_ns, reading.cohort)
+    fails_when = _fails_when(rule)
+    if rule.limit is not None:
+        highest = rule.limit.comparison.value.startswith(">")
+        raw = rule.watched.is_raw
+        return Behind(tuple(measures.extreme_scores(chosen, _SHOWN_SCORES, raw=raw, highest=highest)))
+    if rule.measure in (Measure.ERROR_RATE, Measure.CONSECUTIVE_ERRORS):
+        scores, failures = (
+            measures.errored_scores(chosen, _SHOWN_SCORES),
+            measures.errors(chosen, _SHOWN_FAILURES),
+        )
+    elif rule.measure is Measure.ABSENCE_RATE:
+        return Behind()
+    else:
+        scores = measures.failing_scores(chosen, fails_when, _SHOWN_SCORES)
+        failures = measures.failures(chosen, fails_when, _SHOWN_FAILURES)
+    return Behind(tuple(scores), tuple(failures))
+
+
+def missing_reading(rule: AlertRule, group: Mapping[str, str], now_ns: int) -> Reading:
+    """Return the reading of a group that the window has nothing of."""
+    start, end = _start(rule.longest_s, now_ns), now_ns + 1
+    return Reading(rule, group, start, end, firing=False, value=None, part=None, whole=0)
+
+
+_Counts = Mapping[Values, FailRate | Share | Amount]
+
+
+def _counts(
+    rule: AlertRule,
+    store: Store,
+    now_ns: int,
+    window_s: float | None = None,
+    ago_s: float = 0.0,
+) -> _Counts:
+    """Measure the window that ended `ago_s` ago."""
+    end = now_ns - int(ago_s * 1e9)
+    chosen = _filter(rule, _start(window_s or rule.window_s, end), end + 1, rule.cohort)
+    return _measure(rule, store, chosen, rule.group_by)
+
+
+def _measure(rule: AlertRule, store: Store, chosen: Filter, by: tuple[str, ...]) -> _Counts:
+    measures, fails_when = store.measures, _fails_when(rule)
+    match rule.measure:
+        case Measure.FAIL_RATE | Measure.ERROR_RATE:
+            return measures.verdicts(chosen, by, fails_when)
+        case Measure.ABSENCE_RATE:
+            return measures.absences(chosen, by)
+        case Measure.MEAN | Measure.P50 | Measure.P95:
+            return measures.amounts(chosen, by, rule.measure.value, raw=rule.watched.is_raw)
+        case Measure.CONSECUTIVE_FAILURES | Measure.CONSECUTIVE_ERRORS:
+            errors = rule.measure is Measure.CONSECUTIVE_ERRORS
+            return measures.streaks(chosen, by, rule.min_count, fails_when, errors=errors)
+
+
+def _plain(rule: AlertRule, values: Values, counted: FailRate | Share | Amount, now_ns: int) -> Reading:
+    """Return the reading of a rule with one window and no baseline."""
+    start, end = _start(rule.window_s, now_ns), now_ns + 1
+    group = dict(zip(rule.group_by, values, strict=True))
+    if isinstance(counted, Amount):
+        limit = rule.limit
+        assert limit is not None, "the configuration gives every amount a bound"
+        value = counted.value if counted.count >= rule.min_count else None
+        firing = value is not None and compare(value, limit.comparison, limit.threshold)
+        return Reading(rule, group, start, end, firing, counted.value, None, counted.count)
+    share = _share(rule, counted)
+    if not rule.measure.is_rate:
+        firing = share.whole == share.part == rule.min_count
+    else:
+        firing = share.whole >= rule.min_count and _reaches(rule, share, _exact(rule.threshold))
+    return _of_share(rule, group, (start, end), share, counted, firing=firing)
+
+
+def _read_burn_rate(rule: AlertRule, burn: BurnRate, store: Store, now_ns: int) -> dict[Values, Reading]:
+    found: dict[Values, Reading] = {}
+    for pair in burn.windows:
+        least = _exact(pair.factor) * _exact(burn.budget)
+        short = _counts(rule, store, now_ns, pair.short_s)
+        for values, counted in _counts(rule, store, now_ns, pair.long_s).items():
+            share = _share(rule, counted)
+            recent = short.get(values)
+            firing = (
+                share.whole >= rule.min_count
+                and _reaches(rule, share, least)
+                and recent is not None
+                and _reaches(rule, _share(rule, recent), least)
+            )
+            known = found.get(values)
+            if known is None or (firing and not known.firing):
+                group = dict(zip(rule.group_by, values, strict=True))
+                window = _start(pair.long_s, now_ns), now_ns + 1
+                found[values] = _of_share(rule, group, window, share, counted, firing=firing)
+    return found
+
+
+def _read_rise(rule: AlertRule, store: Store, now_ns: int) -> dict[Values, Reading]:
+    assert rule.baseline is not None
+    if rule.baseline.ago_s is not None:
+        now = _counts(rule, store, now_ns)
+        before = _counts(rule, store, now_ns, ago_s=rule.baseline.ago_s)
+        releases = dict.fromkeys(now, "")
+    else:
+        now, before, releases = _releases(rule, store, now_ns)
+    window = _start(rule.window_s, now_ns), now_ns + 1
+    found = {}
+    for values, counted in now.items():
+        share, earlier = _share(rule, counted), before.get(values)
+        old = _share(rule, earlier) if earlier is not None else Share(0, 0)
+        firing = min(share.whole, old.whole) >= rule.min_count and _rises(rule, old, share)
+        group = dict(zip(rule.group_by, values, strict=True))
+        found[values] = _of_share(
+            rule, group, window, share, counted, firing=firing, before=old, release=releases[values]
+        )
+    return found
+
+
+def _releases(rule: AlertRule, store: Store, now_ns: int) -> tuple[_Counts, _Counts, dict[Values, str]]:
+    """Measure the newest release of each group in the window, and the release before in all its time."""
+    by = (*rule.group_by, "release")
+    far = _filter(rule, max(0, now_ns - _RELEASES_BACK_NS), now_ns + 1, rule.cohort)
+    recent = _measure(rule, store, _filter(rule, _start(rule.window_s, now_ns), now_ns + 1, rule.cohort), by)
+    history = _measure(rule, store, far, by)
+    now: dict[Values, FailRate | Share | Amount] = {}
+    before: dict[Values, FailRate | Share | Amount] = {}
+    newest = {}
+    for values, names in store.measures.releases(far, rule.group_by).items():
+        if len(names) > 1 and (*values, names[-1]) in recent:
+            newest[values] = names[-1]
+            now[values] = recent[*values, names[-1]]
+            before[values] = history[*values, names[-2]]
+    return now, before, newest
+
+
+def _of_share(
+    rule: AlertRule,
+    group: Mapping[str, str],
+    window: tuple[int, int],
+    share: Share,
+    counted: FailRate | Share | Amount,
+    *,
+    firing: bool,
+    before: Share | None = None,
+    release: str = "",
+) -> Reading:
+    interval = wilson(share.part, share.whole) if rule.measure.is_rate else None
+    return Reading(
+        rule,
+        group,
+        *window,
+        firing,
+        share.part / share.whole if share.whole else None,
+        share.part,
+        share.whole,
+        low=interval.low if interval else None,
+        before=before.part / before.whole if before and before.whole else None,
+        release=release,
+        verdicts=counted if isinstance(counted, FailRate) else None,
     )
-    # An exact fraction: 3 of 30 is 10 %, whatever 0.1 is in binary.
-    threshold = Fraction(repr(rule.threshold))
-    firing = found.judged >= rule.min_count and found.failed >= threshold * found.judged
-    return Reading(rule, start_ns, end_ns, found, firing)
+
+
+def _share(rule: AlertRule, counted: FailRate | Share | Amount) -> Share:
+    if isinstance(counted, FailRate):
+        if rule.measure is Measure.ERROR_RATE:
+            return Share(counted.errored, counted.judged + counted.undecided + counted.errored)
+        return Share(counted.failed, counted.judged)
+    assert isinstance(counted, Share)
+    return counted
+
+
+def _reaches(rule: AlertRule, share: Share, least: Fraction) -> bool:
+    """Return whether the rate is so high; exact without an interval: 3 of 30 is 10 %."""
+    if not rule.lower_bound:
+        return share.whole > 0 and share.part >= least * share.whole
+    interval = wilson(share.part, share.whole)
+    return interval is not None and interval.low >= least
+
+
+def _rises(rule: AlertRule, before: Share, after: Share) -> bool:
+    least = _exact(rule.threshold)
+    if not rule.lower_bound:
+        return Fraction(after.part, after.whole) - Fraction(before.part, before.whole) >= least
+    interval = difference_interval((before.part, before.whole), (after.part, after.whole))
+    return interval is not None and interval.low >= least
+
+
+def _exact(number: float) -> Fraction:
+    """Return the number as it is written, whatever 0.1 is in binary."""
+    return Fraction(repr(number))
+
+
+def _start(window_s: float, end_ns: int) -> int:
+    return max(0, end_ns - int(window_s * 1e9))
+
+
+def _filter(rule: AlertRule, start_ns: int, end_ns: int, cohort: Mapping[str, str]) -> Filter:
+    return Filter(rule.layer, rule.watched.row_name, cohort, None, start_ns, end_ns)
+
+
+def _fails_when(rule: AlertRule) -> FailsWhen | None:
+    bound = rule.bound
+    return FailsWhen(rule.watched.is_raw, bound.comparison, bound.threshold) if bound else None

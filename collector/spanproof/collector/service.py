@@ -154,24 +154,24 @@ class Collector:
             config=config, telemetry=telemetry, backlog=backlog, open_engine=self._open_engine
         )
         pipeline.open()
-        self._on_stop("evaluating processes", lambda _: pipeline.close())
+        self.on_stop("evaluating processes", lambda _: pipeline.close())
         store = self._store = open_store(config.store.location, share=True)
-        self._on_stop("store", lambda _: store.close())
+        self.on_stop("store", lambda _: store.close())
         rules = config.wal
         wal = Wal(
             rules.directory, segment_bytes=rules.segment_bytes, max_bytes=rules.max_bytes, fsync=rules.fsync
         )
-        self._on_stop("log", lambda _: wal.close())
+        self.on_stop("log", lambda _: wal.close())
         forwarder = Forwarder(config.forward, telemetry)
         forwarder.start()
-        self._on_stop("forwarding", forwarder.drain)
+        self.on_stop("forwarding", forwarder.drain)
         ticker = Ticker([watch(store) for watch in self._watch], telemetry)
         ticker.start()
-        self._on_stop("watchers", lambda _: ticker.stop())
+        self.on_stop("watchers", lambda _: ticker.stop())
         pipeline.start(wal, store, [forwarder.forward, self._evaluated.record, lambda _: ticker.nudge()])
-        self._on_stop("pipeline", pipeline.drain)
+        self.on_stop("pipeline", pipeline.drain)
         receiver = self._receiver(wal, backlog, pipeline)
-        self._on_stop("receivers", lambda _: receiver.stop())
+        self.on_stop("receivers", lambda _: receiver.stop())
         self._endpoints = receiver.start()
         log.info("listening: grpc %s, http %s", self._endpoints.grpc, self._endpoints.http)
 
@@ -187,8 +187,8 @@ class Collector:
         )
         return Receiver(config.receivers, acceptor, self._telemetry)
 
-    def _on_stop(self, what: str, stop: Callable[[float], object]) -> None:
-        """Stages stop in the reverse order of their start; each is given how many seconds are left."""
+    def on_stop(self, what: str, stop: Callable[[float], object]) -> None:
+        """Have this called at the stop, in the reverse order of the start, with the seconds that are left."""
         self._stops.append((what, stop))
 
     def _unwind(self, timeout_s: float) -> bool:

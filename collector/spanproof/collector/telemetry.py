@@ -120,6 +120,12 @@ class Telemetry:
         self.forwarded = self._counter(
             "spanproof_forward_requests", "Forwarded requests by signal and outcome.", "signal", "outcome"
         )
+        self.notifications = self._counter(
+            "spanproof_notifications",
+            "Attempts to deliver notifications of alerts, by kind of target and outcome.",
+            "kind",
+            "outcome",
+        )
         self.tick_failures = self._counter(
             "spanproof_tick_failures", "Failures of what runs after each write, alerting among it."
         )

@@ -2,60 +2,155 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from enum import StrEnum
 from importlib.metadata import entry_points
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Self
 
-from pydantic import Field, SecretStr, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from spanproof.config.evaluation import Cohorted, JudgeChoice, OwnEvaluator
-from spanproof.config.section import Section
+from spanproof.config.evaluation import Cohorted, Evaluation, JudgeChoice, OwnEvaluator
+from spanproof.config.section import Seconds, Section
+from spanproof.config.targets import Target
 from spanproof.evaluators.scores import nearest
 from spanproof.gate.assertion import Bound, ScoreRef
 from spanproof.gate.errors import AssertionRefused, AssertionSyntaxError
 from spanproof.gate.grammar import parse_comparison
-from spanproof.trace import Layer
+from spanproof.trace import Cohort, Layer
 
 
-class Webhook(Section):
-    """A target of notifications: they are posted to it as JSON; docs/alerts.md shows the document."""
+def _known_dimension(name: str) -> str:
+    known = [dimension.name for dimension in fields(Cohort)]
+    if name not in known:
+        raise ValueError(f"no dimension of a cohort is named {name!r}; known: {', '.join(known)}")
+    return name
 
-    kind: Literal["webhook"] = Field(default="webhook", description="Kind of the target.")
-    url: str = Field(pattern=r"^https?://[^\s/]", description="An `http://` or `https://` URL.")
-    secret: SecretStr | None = Field(
-        default=None, description="Sent in a header, so that the receiver can verify the sender."
+
+_Dimension = Annotated[str, AfterValidator(_known_dimension)]
+
+
+class Measure(StrEnum):
+    """What a rule computes from the scores of a window."""
+
+    FAIL_RATE = "fail_rate"
+    """Share of the verdicts that are fail."""
+    ERROR_RATE = "error_rate"
+    """Share of the judgements that errored; skipped ones are left out."""
+    ABSENCE_RATE = "absence_rate"
+    """Share of the runs without a scored judgement: it was skipped, it errored, or there is none."""
+    MEAN = "mean"
+    P50 = "p50"
+    P95 = "p95"
+    CONSECUTIVE_FAILURES = "consecutive_failures"
+    """The newest `min_count` verdicts are all fail."""
+    CONSECUTIVE_ERRORS = "consecutive_errors"
+    """The newest `min_count` judgements all errored."""
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether it is a share, which `threshold` bounds."""
+        return self in (Measure.FAIL_RATE, Measure.ERROR_RATE, Measure.ABSENCE_RATE)
+
+    @property
+    def is_amount(self) -> bool:
+        """Whether it is an amount, which `fires_when` bounds."""
+        return self in (Measure.MEAN, Measure.P50, Measure.P95)
+
+    @property
+    def needs_verdicts(self) -> bool:
+        """Whether only scores with pass and fail have it."""
+        return self in (Measure.FAIL_RATE, Measure.CONSECUTIVE_FAILURES)
+
+
+class NoData(StrEnum):
+    """What becomes of an alert when its window has nothing to measure any more."""
+
+    RESOLVE = "resolve"
+    KEEP = "keep"
+    FIRE = "fire"
+
+
+class Severity(StrEnum):
+    """How bad it is, in PagerDuty's words."""
+
+    CRITICAL = "critical"
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class BurnWindow(Section):
+    """A pair of windows: the rule fires when the rate of both is at least `factor` times the budget."""
+
+    long_s: Seconds = Field(description="Length of the long window; `min_count` holds for it.")
+    short_s: Seconds = Field(description="Length of the short window, which ends the alert soon.")
+    factor: float = Field(gt=0, description="How many times the budget.")
+
+    @model_validator(mode="after")
+    def _is_ordered(self) -> Self:
+        if self.short_s >= self.long_s:
+            raise ValueError(f"short_s < long_s must hold, got {self.short_s:g} and {self.long_s:g}")
+        return self
+
+
+class BurnRate(Section):
+    """Several windows in place of `window_s` and `threshold`: how fast a budget of failures is used up."""
+
+    budget: float = Field(gt=0, lt=1, description="Share that may fail in the long run: 0.01 is 1 %.")
+    windows: tuple[BurnWindow, ...] = Field(
+        default=(
+            BurnWindow(long_s=3600, short_s=300, factor=14.4),
+            BurnWindow(long_s=21600, short_s=1800, factor=6),
+        ),
+        min_length=1,
+        description="Pairs of windows; one that burns is enough.",
     )
-    secret_header: str = Field(
-        default="X-Spanproof-Secret", pattern=r"^[A-Za-z0-9-]+$", description="That header."
-    )
-    timeout_s: float = Field(default=5.0, gt=0, le=60, description="Longest time of one attempt.")
-    attempts: int = Field(
-        default=3,
-        ge=1,
-        le=10,
-        description="How often one notification is tried at most: again after no connection, 429 and 5xx.",
-    )
 
 
-Target: TypeAlias = Webhook
-"""Where notifications go; one kind so far."""
+class Baseline(Section):
+    """What the rate is compared with: the rule fires when it is higher by `threshold` or more."""
+
+    ago_s: Seconds | None = Field(
+        default=None, description="The same window so long ago: 604800 is the same hour last week."
+    )
+    previous_release: bool = Field(
+        default=False, description="The release before: the one that was first seen before the newest."
+    )
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.ago_s is None) is not self.previous_release:
+            raise ValueError("give either ago_s or previous_release: true")
+        return self
 
 
 class AlertRule(Section):
-    """A rule: it fires when the fail rate of one score in one cohort is too high; see docs/alerts.md."""
+    """A rule: it fires when one score of one cohort gets bad; see docs/alerts.md."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)] = Field(description="Unique among the rules.")
     layer: Layer = Field(description="Layer of the score.")
     score: str | None = Field(
         default=None, description="A sub-score or a metric, such as `recovery`; none: the layer's own value."
     )
+    measure: Measure = Field(
+        default=Measure.FAIL_RATE,
+        description="What is computed from the scores of the window; docs/alerts.md explains each.",
+    )
     fails_when: str | None = Field(
         default=None,
         description="Comparison with which a score fails, in place of its verdict: `> 0.05 USD`, `< 0.5`."
         " Required for scores without a verdict, such as metrics.",
     )
+    fires_when: str | None = Field(
+        default=None,
+        description="Comparison of a mean or percentile, in place of `threshold`: `> 20 steps`.",
+    )
     cohort: Cohorted = Field(
         default={}, description="Only scores with all of these values, by dimension of the cohort."
+    )
+    group_by: tuple[_Dimension, ...] = Field(
+        default=(), description="Dimensions: each of their values that occurs has an alert of its own."
     )
     window_s: float = Field(
         default=3600.0, gt=0, description="How far back scores count, by the time of the judged span."
@@ -67,39 +162,97 @@ class AlertRule(Section):
         le=1,
         description="Fires when this share of the verdicts, or more, is fail; exact: 3 of 30 is 0.1.",
     )
+    lower_bound: bool = Field(
+        default=False,
+        description="Compare the lower end of the rate's 95 % interval, so that few verdicts fire nothing.",
+    )
+    burn_rate: BurnRate | None = Field(
+        default=None, description="Several windows in place of `window_s` and `threshold`."
+    )
+    baseline: Baseline | None = Field(
+        default=None, description="Compare with an earlier rate instead of none: `threshold` is the rise."
+    )
     for_s: float = Field(
         default=0.0, ge=0, description="How long the rate must stay that high before anything is sent."
     )
+    resolve_after_s: float = Field(
+        default=0.0, ge=0, description="How long it must be over before the end is sent."
+    )
+    no_data: NoData = Field(
+        default=NoData.RESOLVE,
+        description="Without anything to measure in the window: end the alert, keep it, or fire.",
+    )
     cooldown_s: float = Field(
         default=3600.0, ge=0, description="A rule that goes on firing is sent again after this time."
+    )
+    inhibited_by: tuple[str, ...] = Field(
+        default=(),
+        description="Names of rules: while one fires for the same cohort, this one starts no notification.",
+    )
+    severity: Severity = Field(default=Severity.ERROR, description="How bad it is.")
+    labels: Mapping[str, str] = Field(
+        default={}, description="Further labels of its alerts, such as `{team: payments}`."
     )
     notify: tuple[Target, ...] = Field(default=(), description="Targets of the notifications.")
 
     @field_validator("fails_when")
     @classmethod
     def _can_fail(cls, fails_when: str | None, info: ValidationInfo) -> str | None:
-        layer = info.data.get("layer")
-        if layer is None or "score" not in info.data:
+        if not {"layer", "score", "measure"} <= info.data.keys():
             return fails_when  # their own errors are reported
-        score = _score_of(layer, info.data["score"])
+        score, measure = _score_of(info.data["layer"], info.data["score"]), info.data["measure"]
         if score.spec is not None and not score.spec.stored:
             raise ValueError(f"{score} is added when the store is read: no rule can watch it")
-        if fails_when is not None:
-            try:
-                parse_comparison(fails_when, score)
-            except AssertionSyntaxError as problem:
-                raise ValueError(
-                    f"{fails_when!r}, column {problem.column}: expected {problem.expected}"
-                ) from problem
-            except AssertionRefused as problem:
-                raise ValueError(problem.reason) from problem
-        elif score.spec is not None and score.spec.advisory:
-            raise ValueError(f"{score} has no verdict: set fails_when, as in '{_example(score)}'")
+        if fails_when is None:
+            if measure.needs_verdicts and score.spec is not None and score.spec.advisory:
+                raise ValueError(f"{score} has no verdict: set fails_when, as in '{_example(score)}'")
+        elif not measure.needs_verdicts:
+            raise ValueError(f"{measure.value} needs no verdict: leave fails_when out")
+        else:
+            _check_comparison(fails_when, score)
         return fails_when
+
+    @field_validator("fires_when")
+    @classmethod
+    def _can_fire(cls, fires_when: str | None, info: ValidationInfo) -> str | None:
+        if not {"layer", "score", "measure"} <= info.data.keys():
+            return fires_when
+        score, measure = _score_of(info.data["layer"], info.data["score"]), info.data["measure"]
+        if fires_when is None:
+            if measure.is_amount:
+                raise ValueError(f"{measure.value} needs a bound: set fires_when, as in '{_example(score)}'")
+        elif not measure.is_amount:
+            raise ValueError(f"{measure.value} is no amount: set threshold, not fires_when")
+        else:
+            _check_comparison(fires_when, score)
+        return fires_when
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> Self:
+        only_rates = [name for name in ("lower_bound", "burn_rate", "baseline") if getattr(self, name)]
+        if only_rates and not self.measure.is_rate:
+            raise ValueError(f"{only_rates[0]} is for rates, and measure is {self.measure.value}")
+        if self.burn_rate and self.baseline:
+            raise ValueError("give either burn_rate or baseline")
+        if self.lower_bound and not self.burn_rate and self.threshold >= 1:
+            raise ValueError("it can never fire: the lower end of an interval is always below 1")
+        for pair in self.burn_rate.windows if self.burn_rate else ():
+            highest = pair.factor * self.burn_rate.budget if self.burn_rate else 0.0
+            if highest > 1 or (highest == 1 and self.lower_bound):
+                raise ValueError(
+                    f"it can never fire: {pair.factor:g} times the budget is a rate of {highest:.0%}"
+                )
+        if constant := [name for name in self.group_by if name in self.cohort]:
+            raise ValueError(f"group_by: {constant[0]} has one value only, that of cohort")
+        if self.baseline and self.baseline.previous_release and "release" in {*self.cohort, *self.group_by}:
+            raise ValueError("baseline.previous_release chooses the releases: leave release out of the rule")
+        if self.name in self.inhibited_by:
+            raise ValueError("inhibited_by names the rule itself")
+        return self
 
     @property
     def watched(self) -> ScoreRef:
-        """The score whose fail rate is watched."""
+        """The score that is watched."""
         return _score_of(self.layer, self.score)
 
     @property
@@ -108,21 +261,44 @@ class AlertRule(Section):
         return parse_comparison(self.fails_when, self.watched) if self.fails_when is not None else None
 
     @property
+    def limit(self) -> Bound | None:
+        """The comparison of a mean or percentile, None for other measures."""
+        return parse_comparison(self.fires_when, self.watched) if self.fires_when is not None else None
+
+    @property
     def metric(self) -> str:
         """The score's name, as the gate writes it."""
         return str(self.watched)
 
+    @property
+    def longest_s(self) -> float:
+        """Length of the longest window it reads."""
+        return max(pair.long_s for pair in self.burn_rate.windows) if self.burn_rate else self.window_s
+
 
 def check_alerts(
-    rules: Sequence[AlertRule], evaluators: Sequence[OwnEvaluator], judge: JudgeChoice
+    rules: Sequence[AlertRule],
+    evaluators: Sequence[OwnEvaluator],
+    judge: JudgeChoice,
+    evaluation: Evaluation,
 ) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with rules beside the rest of the configuration: dotted key and message."""
     names = [rule.name for rule in rules]
+    targets: dict[str, Target] = {}
     for position, rule in enumerate(rules):
         if rule.name in names[:position]:
             yield f"alerts.{position}.name", f"{rule.name!r} is the name of an earlier rule too"
-        if reason := _refuse_unknown(rule, evaluators, judge):
+        if reason := _refuse_unknown(rule, evaluators, judge) or _refuse_switched_off(
+            rule, evaluation, judge
+        ):
             yield f"alerts.{position}.score", reason
+        for other in rule.inhibited_by:
+            if other not in names:
+                yield f"alerts.{position}.inhibited_by", f"there is no rule {other!r}"
+        for number, target in enumerate(rule.notify):
+            if targets.setdefault(target.id, target) != target:
+                key = f"alerts.{position}.notify.{number}"
+                yield key, f"{target.label!r} is an earlier target with other settings; name each of them"
 
 
 def _refuse_unknown(rule: AlertRule, evaluators: Sequence[OwnEvaluator], judge: JudgeChoice) -> str | None:
@@ -132,7 +308,7 @@ def _refuse_unknown(rule: AlertRule, evaluators: Sequence[OwnEvaluator], judge: 
         return None
     own = {(each.layer, each.name): each for each in evaluators}
     if evaluator := own.get((score.layer, score.name)):
-        if evaluator.pass_at is None and rule.fails_when is None:
+        if evaluator.pass_at is None and rule.fails_when is None and rule.measure.needs_verdicts:
             return f"{score} has no verdict: set pass_at of the evaluator, or fails_when of this rule"
         return None
     if meant := nearest(score.layer, score.name, own):
@@ -142,6 +318,34 @@ def _refuse_unknown(rule: AlertRule, evaluators: Sequence[OwnEvaluator], judge: 
     if entry_points(group=GROUP) or judge.rubrics is not None:
         return None  # an installed evaluator or a rubric may give it
     return f"there is no score {score}, and no evaluator of that name is configured under `evaluators`"
+
+
+_OF_SUITES = ("tests_pass", "inputs_unchanged", "within_budget")
+
+
+def _refuse_switched_off(rule: AlertRule, evaluation: Evaluation, judge: JudgeChoice) -> str | None:
+    """Return which setting keeps every run from having the score."""
+    if rule.layer not in evaluation.layers:
+        return f"it can never fire: evaluation.layers leaves {rule.layer.value} out"
+    missing = {
+        (Layer.CORRECTNESS, "lint"): not evaluation.lint,
+        (Layer.CORRECTNESS, "judge_correctness"): not (judge.model and judge.beside_share),
+        (Layer.BOUNDARY, "no_code"): not evaluation.without_code,
+        **{(Layer.CORRECTNESS, name): True for name in _OF_SUITES},
+    }
+    score = rule.watched
+    if missing.get((score.layer, score.name)) and score.spec is not None:
+        return f"it can never fire: {score.spec.given}"
+    return None
+
+
+def _check_comparison(text: str, score: ScoreRef) -> None:
+    try:
+        parse_comparison(text, score)
+    except AssertionSyntaxError as problem:
+        raise ValueError(f"{text!r}, column {problem.column}: expected {problem.expected}") from problem
+    except AssertionRefused as problem:
+        raise ValueError(problem.reason) from problem
 
 
 def _score_of(layer: Layer, name: str | None) -> ScoreRef:

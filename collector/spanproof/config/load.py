@@ -11,7 +11,7 @@ import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -87,9 +87,22 @@ def validate_tree(
     except ValidationError as invalid:
         found = []
         for error in invalid.errors(include_url=False):
+            error["loc"] = _without_kinds(model, error["loc"], tree)
             key = ".".join(map(str, error["loc"]))
             found.append(Problem(gathered.place_of(key), key, _in_words(model, error)))
         return None, found
+
+
+def _without_kinds(model: type[BaseModel], loc: tuple[int | str, ...], tree: Any) -> tuple[int | str, ...]:
+    """Return where an error is, in keys that users write: pydantic adds the kind of a union's member."""
+    known, kept, at = set(known_keys(model)), list[int | str](), tree
+    for part in loc:
+        general = ".".join("*" if isinstance(each, int) else each for each in (*kept, part))
+        there = (isinstance(at, Mapping) and part in at) or (isinstance(at, list) and isinstance(part, int))
+        if there or general in known:
+            kept.append(part)
+            at = at[part] if there and not (isinstance(at, list) and int(part) >= len(at)) else None
+    return tuple(kept)
 
 
 def known_keys(model: type[BaseModel], under: str = "") -> Iterator[str]:
@@ -224,6 +237,8 @@ def _models_in(annotation: Any) -> Iterator[tuple[type[BaseModel], bool]]:
     """Models an annotation mentions, each with whether it is an item of a list."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation, False
+    elif get_origin(annotation) is Annotated:
+        yield from _models_in(get_args(annotation)[0])
     elif get_origin(annotation) in {tuple, list}:
         for argument in get_args(annotation):
             yield from ((nested, True) for nested, _ in _models_in(argument))

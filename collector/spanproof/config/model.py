@@ -21,11 +21,12 @@ from pydantic import (
     model_validator,
 )
 
-from spanproof.config.alerts import AlertRule, Webhook, check_alerts
+from spanproof.config.alerts import AlertRule, check_alerts
 from spanproof.config.evaluation import Evaluation, JudgeChoice, OwnEvaluator, SandboxChoice
 from spanproof.config.hosts import is_loopback
 from spanproof.config.load import ConfigError, Problem, gather, validate_tree
 from spanproof.config.section import Seconds, Section
+from spanproof.config.targets import Webhook
 
 __all__ = [
     "AlertRule",
@@ -109,6 +110,12 @@ class Console(Section):
     tokens: tuple[SecretStr, ...] = Field(
         default=(),
         description="Readers' bearer tokens, one of which each request of the API must carry.",
+    )
+
+    public_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://[^\s/]",
+        description="Its address as people reach it: links in notifications begin with it. None: no links.",
     )
 
     @model_validator(mode="after")
@@ -281,7 +288,7 @@ class Config(Section):
     )
     store: Store = Field(default=Store(), description="Where results are kept.")
     forward: tuple[Forward, ...] = Field(default=(), description="Where spans and scores are sent on to.")
-    alerts: tuple[AlertRule, ...] = Field(default=(), description="Rules over fail rates.")
+    alerts: tuple[AlertRule, ...] = Field(default=(), description="Rules over scores, and who is notified.")
     console: Console = Field(default=Console(), description="The console and its API.")
 
     @field_validator("tokens")
@@ -329,7 +336,7 @@ def load_config(
     config, found = validate_tree(Config, gathered.tree, gathered)
     problems += found
     if config is not None:
-        wrong = check_alerts(config.alerts, config.evaluators, config.judge)
+        wrong = check_alerts(config.alerts, config.evaluators, config.judge, config.evaluation)
         problems += [Problem(gathered.place_of(key), key, message) for key, message in wrong]
     if problems or config is None:
         raise ConfigError(problems)

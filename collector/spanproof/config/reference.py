@@ -10,11 +10,11 @@ import types
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, JsonValue
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
+from pydantic_core import PydanticUndefined, to_jsonable_python
 
 _INTRODUCTION = """\
 # Configuration
@@ -55,6 +55,8 @@ def _table(key: str, model: type[BaseModel], rows: list[tuple[str, FieldInfo]]) 
     if not rows:
         return ""
     title = f"`{key}`" if key else "Top level"
+    if "kind" in model.model_fields and get_origin(model.model_fields["kind"].annotation) is Literal:
+        title += f" with `kind: {get_args(model.model_fields['kind'].annotation)[0]}`"
     about = f"{(model.__doc__ or '').strip()}\n\n" if key else ""
     lines = [f"\n## {title}\n\n{about}| key | type | default | meaning |", "|---|---|---|---|"]
     for name, info in rows:
@@ -74,11 +76,25 @@ def _sections(model: type[BaseModel], under: str) -> Iterator[tuple[str, type[Ba
             assert isinstance(info.annotation, type)
             yield f"{under}{name}", info.annotation
             yield from _sections(info.annotation, f"{under}{name}.")
+        elif get_origin(info.annotation) in {Union, types.UnionType}:
+            for item in _members(info.annotation):
+                yield f"{under}{name}", item
+                yield from _sections(item, f"{under}{name}.")
         elif get_origin(info.annotation) is tuple:
-            item = get_args(info.annotation)[0]
-            if _is_section(item):
+            for item in _members(get_args(info.annotation)[0]):
                 yield f"{under}{name}.<n>", item
                 yield from _sections(item, f"{under}{name}.<n>.")
+
+
+def _members(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the sections that an item of a list may be."""
+    if get_origin(annotation) is Annotated:
+        yield from _members(get_args(annotation)[0])
+    elif get_origin(annotation) in {Union, types.UnionType}:
+        for member in get_args(annotation):
+            yield from _members(member)
+    elif _is_section(annotation):
+        yield annotation
 
 
 def _is_section(annotation: Any) -> bool:
@@ -100,6 +116,8 @@ def _bound(constraint: Any) -> str:
 
 def _type_name(annotation: Any) -> str:
     origin = get_origin(annotation)
+    if origin is Annotated:
+        return "section" if any(_members(annotation)) else _type_name(get_args(annotation)[0])
     if origin in {Union, types.UnionType}:
         return " or ".join(_type_name(argument) for argument in get_args(annotation))
     if origin is Literal:
@@ -127,5 +145,4 @@ def _default(info: FieldInfo) -> str:
         return "required"
     if info.default == ():
         return "empty"
-    default = str(info.default) if isinstance(info.default, Path) else info.default
-    return f"`{json.dumps(default)}`"
+    return f"`{json.dumps(to_jsonable_python(info.default))}`"

@@ -90,13 +90,23 @@ def _console_of(config: Config, collector: Collector) -> ConsoleServer:
 
 def collector_for(config: Config) -> Collector:
     """Return a collector that also evaluates the configuration's alert rules."""
-    rules = config.alerts
 
     def watch(store: Store) -> Watcher:
-        alerts = AlertEngine(rules, store)
+        alerts = AlertEngine(
+            config.alerts,
+            store,
+            console_url=config.console.public_url,
+            on_outcome=lambda kind, outcome: collector.telemetry.notifications.labels(kind, outcome).inc(),
+        )
+        collector.telemetry.gauge("spanproof_alerts_firing", "Alerts that fire.", lambda: len(alerts.firing))
+        collector.telemetry.gauge(
+            "spanproof_notifications_waiting", "Notifications that wait for a target.", alerts.waiting
+        )
+        collector.on_stop("alerts", alerts.close)
         return lambda: alerts.tick(time.time_ns())
 
-    return Collector(config, watch=[watch] if rules else [])
+    collector = Collector(config, watch=[watch])
+    return collector
 
 
 def _print_endpoints(endpoints: Endpoints, collector: Collector, url: str | None, as_json: bool) -> None:

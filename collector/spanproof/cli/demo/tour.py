@@ -167,7 +167,7 @@ def _print_agent(agent: AgentRun) -> None:
 def _show_alert(alert: Mapping[str, Any]) -> None:
     _step("5  An alert on the eval-fail-rate of one cohort reached a webhook")
     lines = [plain(str(alert["summary"]), 200)]
-    for score in alert["scores"]:
+    for score in alert["alerts"][0]["scores"]:
         explanation = plain(score["explanation"], 120)
         lines.append(Text.assemble(("behind it  ", "dim"), f"{score['trace_id'][:8]} ", explanation))
     for line in lines:

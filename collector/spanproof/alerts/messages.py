@@ -1,0 +1,147 @@
+"""Sentences and links: what a notification says to people, without the markup of any target.
+
+Explanations quote what agents printed, so they are hostile: control characters go, each is one short line,
+and every notifier escapes them for its own markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from urllib.parse import quote
+
+from spanproof.alerts.model import Alert, Status
+from spanproof.alerts.rules import Reading
+from spanproof.config.alerts import AlertRule, Measure
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]+")
+_MOST_SCORES = 5
+_WHAT = {
+    Measure.FAIL_RATE: "fail",
+    Measure.ERROR_RATE: "errored",
+    Measure.ABSENCE_RATE: "without a verdict",
+}
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """Return hostile text as one short line without control and direction characters."""
+    flat = _CONTROL.sub(" ", text).strip()
+    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+
+
+def summarise(reading: Reading, status: Status, since_ns: int, at_ns: int) -> str:
+    """Return one sentence: what got worse for whom, or that it is over."""
+    rule = reading.rule
+    who = describe_cohort(reading.cohort)
+    window = describe_span(rule.longest_s)
+    now = f"{_measured(reading)} over the last {window}; {describe_bound(rule, reading)}."
+    if status is Status.FIRING:
+        return f"{rule.metric} of {who}: {now}"
+    lasted = describe_span((at_ns - since_ns) / 1e9)
+    return f"{rule.metric} of {who} is within its bound again after {lasted}: {now}"
+
+
+def describe_cohort(cohort: Mapping[str, str]) -> str:
+    """Return a cohort in words: `agent checkout, release 2026.11`."""
+    named = (f"{name} {one_line(value, 80) or '(none)'}" for name, value in cohort.items())
+    return ", ".join(named) or "all runs"
+
+
+def describe_bound(rule: AlertRule, reading: Reading | None = None) -> str:
+    """Return the bound of a rule in words."""
+    if rule.limit is not None:
+        return f"bound {rule.limit.text(rule.watched.unit)}"
+    if not rule.measure.is_rate:
+        return f"bound {rule.min_count} in a row"
+    lower = " for the lower end of its interval" if rule.lower_bound else ""
+    if rule.burn_rate is not None:
+        return f"budget {rule.burn_rate.budget:.3g}{lower}"
+    if rule.baseline is not None:
+        earlier = "the release before" if rule.baseline.previous_release else "the same window before"
+        before = "nothing" if reading is None or reading.before is None else _percent(reading.before)
+        return f"{earlier} had {before}, bound a rise by {_percent(rule.threshold)}{lower}"
+    return f"threshold {_percent(rule.threshold)}{lower}"
+
+
+def title(alert: Alert) -> str:
+    """Return a headline."""
+    sign = "FIRING" if alert.status is Status.FIRING else "RESOLVED"
+    return one_line(f"{sign}: {alert.rule} – {describe_cohort(alert.cohort)}", 150)
+
+
+def shown_scores(alert: Alert) -> tuple[str, ...]:
+    """Return the scores behind an alert, a line each, the first few."""
+    lines = []
+    for score in alert.scores[:_MOST_SCORES]:
+        amount = score.raw if score.raw is not None else score.value
+        number = "–" if amount is None else f"{amount:.4g}{' ' + score.unit if score.unit else ''}"
+        lines.append(f"{score.trace_id[:12]} {number}  {one_line(score.explanation, 120)}".strip())
+    return tuple(lines)
+
+
+def shown_failures(alert: Alert) -> tuple[str, ...]:
+    """Return the commonest failures of an alert, a line each."""
+    return tuple(f"{failure.count} × {one_line(failure.text, 160)}" for failure in alert.failures)
+
+
+def plain_text(alert: Alert) -> str:
+    """Return the whole message as plain text, for mail and issues."""
+    parts = [alert.summary, f"Since {format_utc(alert.since_ns)}."]
+    if alert.failures:
+        parts += ["", "Commonest failures:", *(f"  {line}" for line in shown_failures(alert))]
+    if alert.scores:
+        parts += ["", "Scores:", *(f"  {line}" for line in shown_scores(alert))]
+    if alert.url:
+        parts += ["", alert.url]
+    return "\n".join(parts)
+
+
+def format_utc(unix_ns: int) -> str:
+    """Return a time as `2026-11-24 09:30 UTC`."""
+    return f"{datetime.fromtimestamp(unix_ns / 1e9, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def describe_span(seconds: float) -> str:
+    """Return a stretch of time in one unit: `5 min`, `1 h`."""
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds / length:.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
+def console_url(base: str | None, rule: AlertRule, cohort: Mapping[str, str]) -> str:
+    """Return the address of the console's list of traces that fail so."""
+    if not base:
+        return ""
+    terms = ["label:fail", f"layer:{rule.layer.value}"]
+    terms += [f"{name}:{_quoted(value)}" for name, value in cohort.items()]
+    terms.append(f"since:{max(1, round(rule.longest_s / 3600))}h")
+    return f"{base.rstrip('/')}/traces?q={quote(' '.join(terms))}"
+
+
+def trace_url(base: str | None, trace_id: str) -> str:
+    """Return the address of a trace in the console."""
+    return f"{base.rstrip('/')}/traces/{trace_id}" if base else ""
+
+
+def _quoted(value: str) -> str:
+    return '"' + value.replace('"', '\\"') + '"' if re.search(r"[\s\"]", value) or not value else value
+
+
+def _measured(reading: Reading) -> str:
+    rule, value = reading.rule, reading.value
+    if value is None:
+        return "nothing to measure"
+    if rule.limit is not None:
+        unit = rule.watched.unit.value
+        name = "mean" if rule.measure is Measure.MEAN else rule.measure.value
+        return f"{name} {value:.4g}{' ' + unit if unit else ''} of {reading.whole}"
+    of = f"{reading.part} of {reading.whole}"
+    if not rule.measure.is_rate:
+        return f"{of} in a row {'errored' if rule.measure is Measure.CONSECUTIVE_ERRORS else 'failed'}"
+    return f"{_percent(value)} {_WHAT[rule.measure]} ({of})"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.3g} %"

@@ -1,0 +1,163 @@
+"""Chat: Slack, Microsoft Teams, Discord. A notification is one message, whatever alerts it has."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from spanproof.alerts.messages import describe_span, format_utc, one_line, shown_failures, shown_scores, title
+from spanproof.alerts.model import Alert, Notification, Status
+from spanproof.alerts.notifiers.http import HttpTarget
+from spanproof.config.targets import Discord, Slack, Teams
+
+_MOST_ALERTS = 5
+"""Of one message with details; the others are counted."""
+
+_MARKDOWN = re.compile(r"([\\`*_~|>\[\](){}#+\-.!<@])")
+
+
+class SlackNotifier:
+    """Posts to an incoming webhook, in blocks."""
+
+    def __init__(self, target: Slack) -> None:
+        self._url = target.url.get_secret_value()
+        self._http = HttpTarget(target.kind, target.timeout_s)
+
+    def send(self, notification: Notification) -> None:
+        """Post one message."""
+        blocks: list[dict[str, Any]] = []
+        for alert in notification.alerts[:_MOST_ALERTS]:
+            blocks += _slack_blocks(alert)
+        if rest := _count_rest(notification):
+            blocks.append(_slack_context(rest))
+        body = {
+            "text": _slack(one_line(notification.summary, 500)),
+            "attachments": [{"color": _colour(notification.status), "blocks": blocks}],
+            "unfurl_links": False,
+        }
+        self._http.post_json(self._url, body)
+
+
+class TeamsNotifier:
+    """Posts an Adaptive Card to a webhook of the Workflows app."""
+
+    def __init__(self, target: Teams) -> None:
+        self._url = target.url.get_secret_value()
+        self._http = HttpTarget(target.kind, target.timeout_s)
+
+    def send(self, notification: Notification) -> None:
+        """Post one card."""
+        body: list[dict[str, Any]] = []
+        actions = []
+        for alert in notification.alerts[:_MOST_ALERTS]:
+            colour = "attention" if alert.status is Status.FIRING else "good"
+            heading = {"size": "medium", "weight": "bolder", "color": colour}
+            body.append(_teams_text(title(alert), **heading))
+            body.append(_teams_text(alert.summary))
+            if alert.failures:
+                body.append(_teams_list("Commonest failures", shown_failures(alert)))
+            if alert.scores:
+                body.append(_teams_list("Scores", shown_scores(alert)))
+            if alert.url:
+                actions.append({"type": "Action.OpenUrl", "title": title(alert)[:80], "url": alert.url})
+        if rest := _count_rest(notification):
+            body.append(_teams_text(rest, isSubtle=True))
+        card = {
+            "type": "AdaptiveCard",
+            "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+            "version": "1.4",
+            "msteams": {"width": "Full"},
+            "body": body,
+            "actions": actions,
+        }
+        kind = "application/vnd.microsoft.card.adaptive"
+        message = {"type": "message", "attachments": [{"contentType": kind, "content": card}]}
+        self._http.post_json(self._url, message)
+
+
+class DiscordNotifier:
+    """Posts embeds to a webhook; they mention no one."""
+
+    def __init__(self, target: Discord) -> None:
+        self._url = target.url.get_secret_value()
+        self._http = HttpTarget(target.kind, target.timeout_s)
+
+    def send(self, notification: Notification) -> None:
+        """Post one message."""
+        embeds: list[dict[str, Any]] = []
+        # All embeds of a message have 6,000 characters together.
+        room = 5000 // min(len(notification.alerts), _MOST_ALERTS)
+        for alert in notification.alerts[:_MOST_ALERTS]:
+            lines = [_markdown(alert.summary)]
+            lines += [f"- {_markdown(line)}" for line in (*shown_failures(alert), *shown_scores(alert))]
+            embed: dict[str, Any] = {
+                "title": title(alert),
+                "description": "\n".join(lines)[:room],
+                "color": int(_colour(alert.status)[1:], 16),
+            }
+            if alert.url:
+                embed["url"] = alert.url
+            embeds.append(embed)
+        body = {
+            "content": one_line(_markdown(_count_rest(notification)), 300),
+            "embeds": embeds,
+            "allowed_mentions": {"parse": []},
+        }
+        self._http.post_json(self._url, body)
+
+
+def _slack_blocks(alert: Alert) -> list[dict[str, Any]]:
+    blocks: list[dict[str, Any]] = [
+        {"type": "header", "text": {"type": "plain_text", "text": title(alert), "emoji": False}},
+        _slack_section(_slack(alert.summary)),
+    ]
+    if alert.failures:
+        lines = "\n".join(f"• {_slack(line)}" for line in shown_failures(alert))
+        blocks.append(_slack_section(f"*Commonest failures*\n{lines}"))
+    if alert.scores:
+        lines = "\n".join(
+            f"• {f'<{score.url}|{line[:12]}>' if score.url else _slack(line[:12])}{_slack(line[12:])}"
+            for score, line in zip(alert.scores, shown_scores(alert), strict=False)
+        )
+        blocks.append(_slack_section(f"*Scores*\n{lines}"))
+    parts = [f"since {format_utc(alert.since_ns)}", alert.severity]
+    if alert.status is Status.RESOLVED:
+        parts[0] += f", for {describe_span((alert.at_ns - alert.since_ns) / 1e9)}"
+    link = f" · <{alert.url}|open in the console>" if alert.url else ""
+    blocks.append(_slack_context(_slack(" · ".join(parts)) + link))
+    return blocks
+
+
+def _slack_section(text: str) -> dict[str, Any]:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text[:3000], "verbatim": True}}
+
+
+def _slack_context(text: str) -> dict[str, Any]:
+    return {"type": "context", "elements": [{"type": "mrkdwn", "text": text, "verbatim": True}]}
+
+
+def _slack(text: str) -> str:
+    """Return text for Slack: what would be a mention or a link is neither."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _teams_text(text: str, **style: Any) -> dict[str, Any]:
+    return {"type": "TextBlock", "text": _markdown(one_line(text, 1000)), "wrap": True, **style}
+
+
+def _teams_list(heading: str, lines: tuple[str, ...]) -> dict[str, Any]:
+    text = f"**{heading}**\n\n" + "\n".join(f"- {_markdown(line)}" for line in lines)
+    return {"type": "TextBlock", "text": text, "wrap": True}
+
+
+def _markdown(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\1", text)
+
+
+def _count_rest(notification: Notification) -> str:
+    rest = len(notification.alerts) - _MOST_ALERTS
+    return f"and {rest} more of {notification.rule}" if rest > 0 else ""
+
+
+def _colour(status: Status) -> str:
+    return "#d1242f" if status is Status.FIRING else "#1a7f37"

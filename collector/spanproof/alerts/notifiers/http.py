@@ -1,0 +1,82 @@
+"""Requests to targets over HTTP, with one meaning of each answer.
+
+Paths, queries and headers of targets carry tokens: of an address only the host is ever named.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import orjson
+
+from spanproof.alerts.notifiers.base import NotDelivered
+
+_LATER = frozenset({408, 425, 429})
+"""Besides 5xx: the same request may pass later."""
+
+_LONGEST_WAIT_S = 3600.0
+
+
+class HttpTarget:
+    """Sends requests to one target; a connection for each.
+
+    Args:
+        kind: of the target, for messages.
+        timeout_s: of a request.
+        headers: sent with every request.
+    """
+
+    def __init__(self, kind: str, timeout_s: float, headers: Mapping[str, str] | None = None) -> None:
+        self._kind = kind
+        self._timeout_s = timeout_s
+        self._headers = {"User-Agent": "spanproof", **(headers or {})}
+
+    def post_json(self, url: str, body: Any, headers: Mapping[str, str] | None = None) -> Any:
+        """Post JSON and return the JSON of the answer, None where it has none."""
+        return self.request("POST", url, orjson.dumps(body), headers)
+
+    def request(
+        self, method: str, url: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> Any:
+        """Send a request with a JSON body and return the JSON of the answer, None where it has none.
+
+        Raises:
+            NotDelivered: no connection, no answer in time, or an answer that is no success.
+        """
+        sent = {**self._headers, **(headers or {})}
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        receiver = f"{self._kind} {urlsplit(url).netloc.rpartition('@')[2]}"
+        try:
+            with httpx.Client(timeout=self._timeout_s, follow_redirects=False) as client:
+                answer = client.request(method, url, content=body, headers=sent)
+        except (httpx.HTTPError, httpx.InvalidURL) as problem:
+            raise NotDelivered(f"{receiver}: {type(problem).__name__}") from None
+        if not answer.is_success:
+            later = answer.status_code in _LATER or answer.status_code >= 500
+            raise NotDelivered(
+                f"{receiver}: HTTP {answer.status_code}",
+                refused=not later,
+                retry_after_s=_read_retry_after(answer.headers.get("retry-after", "")) if later else None,
+            )
+        try:
+            return orjson.loads(answer.content)
+        except orjson.JSONDecodeError:
+            return None
+
+
+def _read_retry_after(value: str) -> float | None:
+    """Return the seconds of a `Retry-After` header, in either of its forms."""
+    try:
+        wait_s = float(value)
+    except ValueError:
+        try:
+            wait_s = parsedate_to_datetime(value).timestamp() - time.time()
+        except (ValueError, TypeError):
+            return None
+    return min(max(0.0, wait_s), _LONGEST_WAIT_S) if wait_s == wait_s else None

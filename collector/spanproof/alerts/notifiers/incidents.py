@@ -1,0 +1,134 @@
+"""Systems that keep incidents: PagerDuty, Opsgenie, Alertmanager. Each alert is one, known by its id."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+from spanproof.alerts.messages import one_line, plain_text, shown_failures, shown_scores, title
+from spanproof.alerts.model import Alert, Notification, Status
+from spanproof.alerts.notifiers.http import HttpTarget
+from spanproof.config.targets import Alertmanager, Opsgenie, PagerDuty
+
+_PRIORITIES = {"critical": "P1", "error": "P2", "warning": "P3", "info": "P5"}
+_REFRESHES_MISSED = 4
+"""So many refreshes may fail before Alertmanager ends an alert; Prometheus has the same number."""
+
+
+class PagerDutyNotifier:
+    """Sends events to Events API v2: `trigger` and `resolve` with the alert's id as `dedup_key`."""
+
+    def __init__(self, target: PagerDuty) -> None:
+        self._key = target.routing_key.get_secret_value()
+        self._url = f"{target.url.rstrip('/')}/v2/enqueue"
+        self._http = HttpTarget(target.kind, target.timeout_s)
+
+    def send(self, notification: Notification) -> None:
+        """Send an event for each alert."""
+        for alert in notification.alerts:
+            event: dict[str, Any] = {
+                "routing_key": self._key,
+                "dedup_key": alert.id,
+                "event_action": "resolve" if alert.status is Status.RESOLVED else "trigger",
+            }
+            if alert.status is Status.FIRING:
+                event["client"] = "Spanproof"
+                event["payload"] = {
+                    "summary": one_line(f"{alert.rule}: {alert.summary}", 1024),
+                    "source": alert.cohort.get("service") or alert.cohort.get("agent") or "spanproof",
+                    "severity": alert.severity,
+                    "timestamp": _iso(alert.since_ns),
+                    "component": alert.cohort.get("agent", ""),
+                    "group": alert.rule,
+                    "class": alert.metric,
+                    "custom_details": {
+                        **alert.all_labels,
+                        "commonest failures": list(shown_failures(alert)),
+                        "scores": list(shown_scores(alert)),
+                    },
+                }
+                event["links"] = [{"href": alert.url, "text": "Spanproof"}] if alert.url else []
+            self._http.post_json(self._url, event)
+
+
+class OpsgenieNotifier:
+    """Creates and closes alerts, with the alert's id as `alias`."""
+
+    def __init__(self, target: Opsgenie) -> None:
+        self._url = f"{target.url.rstrip('/')}/v2/alerts"
+        key = target.api_key.get_secret_value()
+        self._http = HttpTarget(target.kind, target.timeout_s, {"Authorization": f"GenieKey {key}"})
+
+    def send(self, notification: Notification) -> None:
+        """Create or close each alert."""
+        for alert in notification.alerts:
+            if alert.status is Status.RESOLVED:
+                url = f"{self._url}/{quote(alert.id, safe='')}/close?identifierType=alias"
+                self._http.post_json(url, {"source": "spanproof", "note": one_line(alert.summary, 1000)})
+                continue
+            body = {
+                "message": one_line(f"{alert.rule}: {alert.summary}", 130),
+                "alias": alert.id,
+                "description": plain_text(alert)[:15_000],
+                "priority": _PRIORITIES[alert.severity],
+                "source": "spanproof",
+                "entity": alert.cohort.get("agent", "")[:512],
+                "tags": ["spanproof", alert.metric],
+                "details": alert.all_labels,
+            }
+            self._http.post_json(self._url, body)
+
+
+class AlertmanagerNotifier:
+    """Posts alerts to API v2, as Prometheus does; those that fire are posted again before they end."""
+
+    def __init__(self, target: Alertmanager) -> None:
+        self._url = f"{target.url.rstrip('/')}/api/v2/alerts"
+        self.refresh_s = target.refresh_s
+        headers = {name: value.get_secret_value() for name, value in target.headers.items()}
+        self._http = HttpTarget(target.kind, target.timeout_s, headers)
+
+    def send(self, notification: Notification) -> None:
+        """Post all alerts in one request."""
+        self._post(notification.alerts)
+
+    def refresh(self, alerts: Sequence[Alert]) -> None:
+        """Post alerts that go on firing, with a later end."""
+        self._post(alerts)
+
+    def _post(self, alerts: Sequence[Alert]) -> None:
+        self._http.post_json(self._url, [self._alert(alert) for alert in alerts])
+
+    def _alert(self, alert: Alert) -> dict[str, Any]:
+        ends_ns = alert.at_ns
+        if alert.status is Status.FIRING:
+            ends_ns = time.time_ns() + int(_REFRESHES_MISSED * self.refresh_s * 1e9)
+        return {
+            "labels": {
+                _label(name): one_line(value, 500) for name, value in alert.all_labels.items() if value
+            },
+            "annotations": {
+                "summary": title(alert),
+                "description": plain_text(alert),
+                "failures": "\n".join(shown_failures(alert)),
+            },
+            "startsAt": _iso(alert.since_ns),
+            "endsAt": _iso(ends_ns),
+            "generatorURL": alert.url,
+        }
+
+
+def _label(name: str) -> str:
+    """Return a name that Prometheus takes for a label."""
+    plain = re.sub(r"[^a-zA-Z0-9_]", "_", name)
+    return f"_{plain}" if plain[:1].isdigit() else plain
+
+
+def _iso(unix_ns: int) -> str:
+    return (
+        datetime.fromtimestamp(unix_ns / 1e9, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    )

@@ -1,0 +1,113 @@
+"""Issue trackers: an alert opens an issue, its end closes it with a comment.
+
+The alert's id is in the issue's text, so that an issue which exists already is found and not opened again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import orjson
+
+from spanproof.alerts.messages import one_line, plain_text, title
+from spanproof.alerts.model import Alert, Notification, Status
+from spanproof.alerts.notifiers.http import HttpTarget
+from spanproof.config.targets import GitHubIssue, GitLabIssue
+
+_LABEL = "spanproof"
+_PAGE = 100
+_MOST_PAGES = 10
+
+
+class GitHubNotifier:
+    """Opens and closes issues of a repository."""
+
+    def __init__(self, target: GitHubIssue) -> None:
+        self._issues = f"{target.url.rstrip('/')}/repos/{target.repository}/issues"
+        self._labels = [_LABEL, *target.labels]
+        headers = {
+            "Authorization": f"Bearer {target.token.get_secret_value()}",
+            "Accept": "application/vnd.github+json",
+            "X-GitHub-Api-Version": "2022-11-28",
+        }
+        self._http = HttpTarget(target.kind, target.timeout_s, headers)
+
+    def send(self, notification: Notification) -> None:
+        """Open or close an issue for each alert."""
+        for alert in notification.alerts:
+            known = self._find(alert)
+            if alert.status is Status.FIRING and known is None:
+                body = {"title": title(alert), "body": _text(alert), "labels": self._labels}
+                self._http.post_json(self._issues, body)
+            elif alert.status is Status.RESOLVED and known is not None and known.get("state") == "open":
+                issue = f"{self._issues}/{known['number']}"
+                # Closed first: a comment that is lost says less than an issue that stays open.
+                self._http.request("PATCH", issue, orjson.dumps({"state": "closed"}))
+                self._http.post_json(f"{issue}/comments", {"body": _quoted(alert.summary)})
+
+    def _find(self, alert: Alert) -> Mapping[str, Any] | None:
+        query = {"labels": _LABEL, "state": "all", "sort": "created", "direction": "desc"}
+        found = _pages(self._http, self._issues, query)
+        return next((issue for issue in found if _marker(alert) in (issue.get("body") or "")), None)
+
+
+class GitLabNotifier:
+    """Opens and closes issues of a project."""
+
+    def __init__(self, target: GitLabIssue) -> None:
+        project = quote(target.project, safe="")
+        self._issues = f"{target.url.rstrip('/')}/api/v4/projects/{project}/issues"
+        self._labels = ",".join((_LABEL, *target.labels))
+        headers = {"PRIVATE-TOKEN": target.token.get_secret_value()}
+        self._http = HttpTarget(target.kind, target.timeout_s, headers)
+
+    def send(self, notification: Notification) -> None:
+        """Open or close an issue for each alert."""
+        for alert in notification.alerts:
+            known = self._find(alert)
+            if alert.status is Status.FIRING and known is None:
+                body = {"title": title(alert), "description": _text(alert), "labels": self._labels}
+                self._http.post_json(self._issues, body)
+            elif alert.status is Status.RESOLVED and known is not None and known.get("state") == "opened":
+                issue = f"{self._issues}/{known['iid']}"
+                self._http.request("PUT", issue, orjson.dumps({"state_event": "close"}))
+                self._http.post_json(f"{issue}/notes", {"body": _quoted(alert.summary)})
+
+    def _find(self, alert: Alert) -> Mapping[str, Any] | None:
+        query = {"labels": _LABEL, "order_by": "created_at", "sort": "desc"}
+        found = _pages(self._http, self._issues, query)
+        return next((issue for issue in found if _marker(alert) in (issue.get("description") or "")), None)
+
+
+def _pages(http: HttpTarget, url: str, query: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
+    """Yield the issues that a list has, the newest first."""
+    for page in range(1, _MOST_PAGES + 1):
+        page_query = urlencode({**query, "per_page": _PAGE, "page": page})
+        rows = http.request("GET", f"{url}?{page_query}")
+        rows = rows if isinstance(rows, list) else []
+        yield from (row for row in rows if isinstance(row, dict))
+        if len(rows) < _PAGE:
+            return
+
+
+def _marker(alert: Alert) -> str:
+    return f"<!-- spanproof:{alert.id} -->"
+
+
+def _text(alert: Alert) -> str:
+    lines = (one_line(line, 500) for line in plain_text(alert).split("\n"))
+    return f"{_fenced(chr(10).join(lines))}\n\n{alert.url}\n\n{_marker(alert)}"
+
+
+def _quoted(text: str) -> str:
+    return _fenced(one_line(text, 500))
+
+
+def _fenced(text: str) -> str:
+    """Return text in a fence that it cannot close: nothing in it mentions, links or formats."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text}\n{fence}"

@@ -1,0 +1,267 @@
+"""Targets of notifications: one section of settings for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from pydantic import Discriminator, Field, SecretStr, Tag, field_validator, model_validator
+
+from spanproof.config.section import Seconds, Section
+from spanproof.trace import digest
+
+Url = Annotated[str, Field(pattern=r"^https?://[^\s/]")]
+
+
+class _Target(Section):
+    """What every target has."""
+
+    name: str | None = Field(
+        default=None,
+        max_length=200,
+        pattern=r"\S",
+        description="Name in logs and in the delivery log. Give one, and the target may change its address"
+        " while notifications wait for it.",
+    )
+    timeout_s: Seconds = Field(default=10.0, le=60, description="Longest time of one attempt.")
+    retry_for_s: Seconds = Field(
+        default=86400.0,
+        description="How long one notification is tried, with growing pauses, before it is given up.",
+    )
+
+    kind: str
+
+    @property
+    def id(self) -> str:
+        """What the delivery log knows the target by; holds no secret."""
+        return self.name or f"{self.kind}:{digest(self._address)[:12]}"
+
+    @property
+    def label(self) -> str:
+        """Name for people and log lines; holds no secret."""
+        return self.name or f"{self.kind} {self._shown}".strip()
+
+    @property
+    def _address(self) -> str:
+        """What differs between two targets of one kind."""
+        raise NotImplementedError
+
+    @property
+    def _shown(self) -> str:
+        """The part of the address that may be shown."""
+        return urlsplit(self._address).netloc.rpartition("@")[2]
+
+
+class _HookTarget(_Target):
+    """A target behind a URL that is a secret by itself."""
+
+    url: SecretStr = Field(description="The webhook's URL. It is a secret: who has it can post.")
+
+    @field_validator("url")
+    @classmethod
+    def _is_http(cls, url: SecretStr) -> SecretStr:
+        parts = urlsplit(url.get_secret_value())
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("url is an http:// or https:// URL with a host")
+        return url
+
+    @property
+    def _address(self) -> str:
+        return self.url.get_secret_value()
+
+
+class Webhook(_Target):
+    """Notifications are posted as JSON; docs/alerts.md shows the document."""
+
+    kind: Literal["webhook"] = Field(default="webhook", description="Kind of the target.")
+    url: Url = Field(description="An `http://` or `https://` URL.")
+    secret: SecretStr | None = Field(
+        default=None, description="Key of the signature in `X-Spanproof-Signature`; none sends no signature."
+    )
+    headers: Mapping[str, SecretStr] = Field(
+        default={}, description="Headers sent with every request, such as `Authorization`."
+    )
+
+    @property
+    def _address(self) -> str:
+        return self.url
+
+
+class Slack(_HookTarget):
+    """A Slack channel, by an incoming webhook."""
+
+    kind: Literal["slack"] = Field(description="Kind of the target.")
+
+
+class Teams(_HookTarget):
+    """A Microsoft Teams channel, by a webhook of its Workflows app."""
+
+    kind: Literal["teams"] = Field(description="Kind of the target.")
+
+
+class Discord(_HookTarget):
+    """A Discord channel, by its webhook."""
+
+    kind: Literal["discord"] = Field(description="Kind of the target.")
+
+
+class PagerDuty(_Target):
+    """A service of PagerDuty, by Events API v2: each alert is an incident."""
+
+    kind: Literal["pagerduty"] = Field(description="Kind of the target.")
+    routing_key: SecretStr = Field(description="The integration key of the service.")
+    url: Url = Field(default="https://events.pagerduty.com", description="Base URL.")
+
+    @property
+    def _address(self) -> str:
+        return f"{self.url} {self.routing_key.get_secret_value()}"
+
+    @property
+    def _shown(self) -> str:
+        return ""
+
+
+class Opsgenie(_Target):
+    """A team of Opsgenie, by its alert API."""
+
+    kind: Literal["opsgenie"] = Field(description="Kind of the target.")
+    api_key: SecretStr = Field(description="The API key of the integration.")
+    url: Url = Field(
+        default="https://api.opsgenie.com", description="Base URL; `https://api.eu.opsgenie.com` in the EU."
+    )
+
+    @property
+    def _address(self) -> str:
+        return f"{self.url} {self.api_key.get_secret_value()}"
+
+    @property
+    def _shown(self) -> str:
+        return ""
+
+
+class Alertmanager(_Target):
+    """A Prometheus Alertmanager, by its API v2; firing alerts are sent again every `refresh_s`."""
+
+    kind: Literal["alertmanager"] = Field(description="Kind of the target.")
+    url: Url = Field(description="Base URL, such as `http://alertmanager:9093`.")
+    headers: Mapping[str, SecretStr] = Field(
+        default={}, description="Headers sent with every request, such as `Authorization`."
+    )
+    refresh_s: Seconds = Field(
+        default=60.0,
+        description="Pause between two posts of the alerts that fire; Alertmanager ends an alert that is not"
+        " refreshed for four times as long.",
+    )
+
+    @property
+    def _address(self) -> str:
+        return self.url
+
+
+class Email(_Target):
+    """Mail addresses, by an SMTP server."""
+
+    kind: Literal["email"] = Field(description="Kind of the target.")
+    host: str = Field(min_length=1, description="The SMTP server.")
+    port: int = Field(default=587, gt=0, le=65535, description="Its port.")
+    security: Literal["starttls", "tls", "none"] = Field(
+        default="starttls",
+        description="How the connection is encrypted; `tls` from its start, mostly on 465.",
+    )
+    user: str | None = Field(default=None, description="Name to log in with; none logs in as no user.")
+    password: SecretStr | None = Field(default=None, description="Password to log in with.")
+    sender: str = Field(pattern=r"^[^\s@]+@[^\s@]+$", description="Address in `From`.")
+    to: tuple[Annotated[str, Field(pattern=r"^[^\s@]+@[^\s@]+$")], ...] = Field(
+        min_length=1, description="Addresses the mail goes to."
+    )
+
+    @model_validator(mode="after")
+    def _logs_in_encrypted(self) -> Email:
+        if self.user is not None and self.password is None:
+            raise ValueError("user is given and password is not")
+        if self.user is not None and self.security == "none":
+            raise ValueError("security: none would send the password in the clear; use starttls or tls")
+        return self
+
+    @property
+    def _address(self) -> str:
+        return f"{self.host}:{self.port} {' '.join(self.to)}"
+
+    @property
+    def _shown(self) -> str:
+        return self.to[0]
+
+
+class GitHubIssue(_Target):
+    """Issues of a GitHub repository: an alert opens one, its end closes it."""
+
+    kind: Literal["github"] = Field(description="Kind of the target.")
+    repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$", description="`owner/name`.")
+    token: SecretStr = Field(description="A token that may read and write issues.")
+    url: Url = Field(default="https://api.github.com", description="Base URL of the API.")
+    labels: tuple[str, ...] = Field(default=(), description="Further labels beside `spanproof`.")
+
+    @property
+    def _address(self) -> str:
+        return f"{self.url} {self.repository}"
+
+    @property
+    def _shown(self) -> str:
+        return self.repository
+
+
+class GitLabIssue(_Target):
+    """Issues of a GitLab project: an alert opens one, its end closes it."""
+
+    kind: Literal["gitlab"] = Field(description="Kind of the target.")
+    project: str = Field(min_length=1, description="Number of the project, or its path `group/name`.")
+    token: SecretStr = Field(description="A token with the scope `api`.")
+    url: Url = Field(default="https://gitlab.com", description="Base URL of the server.")
+    labels: tuple[str, ...] = Field(default=(), description="Further labels beside `spanproof`.")
+
+    @property
+    def _address(self) -> str:
+        return f"{self.url} {self.project}"
+
+    @property
+    def _shown(self) -> str:
+        return self.project
+
+
+class Exec(_Target):
+    """A program of your own: it gets the JSON document on its standard input, and must exit with 0."""
+
+    kind: Literal["exec"] = Field(description="Kind of the target.")
+    command: tuple[str, ...] = Field(
+        min_length=1, description="The program and its arguments; no shell reads them."
+    )
+
+    @property
+    def _address(self) -> str:
+        return "\0".join(self.command)
+
+    @property
+    def _shown(self) -> str:
+        return self.command[0].rpartition("/")[2]
+
+
+def _kind_of(given: Any) -> Any:
+    return given.get("kind", "webhook") if isinstance(given, Mapping) else getattr(given, "kind", None)
+
+
+Target: TypeAlias = Annotated[
+    Annotated[Webhook, Tag("webhook")]
+    | Annotated[Slack, Tag("slack")]
+    | Annotated[Teams, Tag("teams")]
+    | Annotated[Discord, Tag("discord")]
+    | Annotated[PagerDuty, Tag("pagerduty")]
+    | Annotated[Opsgenie, Tag("opsgenie")]
+    | Annotated[Alertmanager, Tag("alertmanager")]
+    | Annotated[Email, Tag("email")]
+    | Annotated[GitHubIssue, Tag("github")]
+    | Annotated[GitLabIssue, Tag("gitlab")]
+    | Annotated[Exec, Tag("exec")],
+    Discriminator(_kind_of),
+]
+"""Where notifications go; `kind` says which, and a target without one is a webhook."""
