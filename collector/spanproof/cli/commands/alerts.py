@@ -1,0 +1,233 @@
+"""`spanproof alerts`: what fires, silences, acknowledgements. All of it works while a server runs."""
+
+from __future__ import annotations
+
+import getpass
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from uuid import uuid4
+
+import click
+from rich.table import Table
+
+from spanproof.alerts import Alert
+from spanproof.alerts.engine import FIRING, PENDING
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.store import limit_option, opened_store, parse_span, store_option
+from spanproof.cli.output.console import console, inform, pick, print_json
+from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.words import format_count, format_time
+from spanproof.cli.problems import UsageProblem
+from spanproof.store import Acknowledgement, AlertEvent, Delivery, Silence, Store
+from spanproof.trace.codec import decode
+
+_SHOWN_ID = 12
+
+
+@click.group("alerts")
+def command() -> None:
+    """List alerts, silence and acknowledge them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    event: AlertEvent
+    alert: Alert
+    acknowledged: Acknowledgement | None
+    undelivered: tuple[Delivery, ...]
+
+
+@command.command("list")
+@click.option("--all", "every", is_flag=True, help="Also alerts that have ended, the newest ones.")
+@limit_option(100, "Alerts at most.")
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per alert, then per silence, on stdout.")
+def list_alerts(every: bool, limit: int, location: str, as_json: bool) -> int:
+    """List the alerts that fire or are pending, and the silences in force."""
+    now_ns = time.time_ns()
+    with opened_store(location) as store:
+        rows = _read(store, every=every, limit=limit)
+        silences = store.alerts.silences(now_ns)
+    if as_json:
+        _print_lines(rows, silences)
+        return EXIT_PASS
+    if not rows:
+        inform("no alert fires" if not every else "there is no alert")
+    else:
+        _print_table(rows)
+    for silence in silences:
+        until = f"until {format_time(silence.ends_ns)} UTC"
+        console.print(plain(f"silence {silence.id[:_SHOWN_ID]} {until}: {_describe(silence)}", 200))
+    return EXIT_PASS
+
+
+@command.command("silence")
+@click.argument("matchers", nargs=-1, metavar="[LABEL=PATTERN]...")
+@click.option("--for", "duration", default="1h", show_default=True, help="How long: 90s, 15m, 24h, 7d.")
+@click.option("--end", "ended", metavar="ID", help="End this silence now; the start of its id is enough.")
+@click.option("--comment", default="", help="Why.")
+@click.option("--author", default=None, help="Who; by default the name you are logged in with.")
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="The silence as one JSON line on stdout.")
+def silence(
+    matchers: tuple[str, ...],
+    duration: str,
+    ended: str | None,
+    comment: str,
+    author: str | None,
+    location: str,
+    as_json: bool,
+) -> int:
+    """Keep alerts whose labels fit from starting notifications.
+
+    Labels are the dimensions of the cohort, `alertname`, `layer`, `score`, `severity` and the rule's own;
+    `*` and `?` in a pattern are wild. All matchers must fit.
+    """
+    if bool(matchers) is (ended is not None):
+        raise UsageProblem(
+            "alerts silence: give matchers, or --end",
+            "As in: spanproof alerts silence agent=checkout --for 2h",
+        )
+    now_ns = time.time_ns()
+    with opened_store(location) as store:
+        if ended is not None:
+            written = replace(_find_silence(store, ended, now_ns), ends_ns=now_ns)
+        else:
+            until_ns = now_ns + parse_span("--for", duration)
+            named = author or _user()
+            written = Silence(uuid4().hex, _read_matchers(matchers), now_ns, until_ns, named, comment)
+        store.alerts.write_silence(written)
+    if as_json:
+        print_json(_silence_row(written))
+    elif ended is not None:
+        console.print(plain(f"silence {written.id[:_SHOWN_ID]} has ended"))
+    else:
+        until = format_time(written.ends_ns)
+        console.print(plain(f"silence {written.id[:_SHOWN_ID]} until {until} UTC: {_describe(written)}", 200))
+    return EXIT_PASS
+
+
+@command.command("ack")
+@click.argument("alert")
+@click.option("--comment", default="", help="What you do about it.")
+@click.option("--author", default=None, help="Who; by default the name you are logged in with.")
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="The acknowledgement as one JSON line on stdout.")
+def acknowledge(alert: str, comment: str, author: str | None, location: str, as_json: bool) -> int:
+    """Acknowledge an alert that fires: it is not sent again until it has ended.
+
+    ALERT is its id, as `spanproof alerts list` shows it; the start is enough.
+    """
+    with opened_store(location) as store:
+        rows = _read(store, every=False, limit=10_000)
+        found = [row for row in rows if row.event.status == FIRING and row.alert.id.startswith(alert)]
+        if len(found) != 1:
+            many = f"{format_count(len(found), 'alert')} of this id {'fires' if len(found) == 1 else 'fire'}"
+            raise UsageProblem(f"alert {alert!r}: {many}", "`spanproof alerts list` lists them.")
+        event = found[0].event
+        written = Acknowledgement(
+            event.rule, event.fingerprint, event.episode_ns, author or _user(), comment, time.time_ns()
+        )
+        store.alerts.acknowledge(written)
+    if as_json:
+        print_json({"id": found[0].alert.id, **pick(written, "rule author comment at_ns")})
+    else:
+        console.print(
+            plain(f"{event.rule} is acknowledged by {written.author}: {found[0].alert.summary}", 300)
+        )
+    return EXIT_PASS
+
+
+def _read(store: Store, *, every: bool, limit: int) -> list[_Row]:
+    events = [event for event in store.alerts.states() if every or event.status in (PENDING, FIRING)]
+    acknowledged = {
+        (each.rule, each.fingerprint, each.episode_ns): each for each in store.alerts.acknowledgements()
+    }
+    waiting: dict[str, list[Delivery]] = {}
+    for delivery in store.alerts.deliveries():
+        if delivery.state in ("retrying", "given_up"):
+            waiting.setdefault(delivery.notification, []).append(delivery)
+    return [
+        _Row(
+            event,
+            decode(Alert, event.document),
+            acknowledged.get((event.rule, event.fingerprint, event.episode_ns)),
+            tuple(waiting.get(event.notification, ())),
+        )
+        for event in sorted(events, key=lambda event: event.at_ns, reverse=True)[:limit]
+    ]
+
+
+def _print_lines(rows: Sequence[_Row], silences: Sequence[Silence]) -> None:
+    for row in rows:
+        alert = pick(row.alert, "id rule severity metric value part whole since_ns summary url")
+        taken = row.acknowledged
+        print_json(
+            {
+                "kind": "alert",
+                "state": row.event.status,
+                **alert,
+                "cohort": dict(row.alert.cohort),
+                "acknowledged": pick(taken, "author comment at_ns") if taken else None,
+                "undelivered": [pick(each, "target state attempts error") for each in row.undelivered],
+            }
+        )
+    for silence in silences:
+        print_json(_silence_row(silence))
+
+
+def _silence_row(silence: Silence) -> dict[str, object]:
+    fields = pick(silence, "id starts_ns ends_ns author comment")
+    return {"kind": "silence", **fields, "matchers": dict(silence.matchers)}
+
+
+def _print_table(rows: Sequence[_Row]) -> None:
+    table = Table("alert", "state", "since (UTC)", "severity", "what", "note", box=None, pad_edge=False)
+    for row in rows:
+        notes = [f"acknowledged by {row.acknowledged.author}"] if row.acknowledged else []
+        notes += [f"{each.target}: {each.state}, {each.error}" for each in row.undelivered]
+        table.add_row(
+            row.alert.id[:_SHOWN_ID],
+            row.event.status,
+            format_time(row.alert.since_ns),
+            row.alert.severity,
+            plain(f"{row.alert.rule}: {row.alert.summary}", 200),
+            plain("; ".join(notes), 200),
+        )
+    console.print(table)
+
+
+def _read_matchers(given: Sequence[str]) -> dict[str, str]:
+    matchers = {}
+    for each in given:
+        name, equals, pattern = each.partition("=")
+        if not equals or not name.strip():
+            raise UsageProblem(
+                f"alerts silence: {each!r} is no matcher", "Write LABEL=PATTERN: agent='check*'."
+            )
+        matchers[name.strip()] = pattern
+    return matchers
+
+
+def _find_silence(store: Store, given: str, now_ns: int) -> Silence:
+    found = [silence for silence in store.alerts.silences(now_ns) if silence.id.startswith(given)]
+    if len(found) != 1:
+        many = (
+            f"{format_count(len(found), 'silence')} in force {'has' if len(found) == 1 else 'have'} this id"
+        )
+        raise UsageProblem(f"silence {given!r}: {many}", "`spanproof alerts list` lists them.")
+    return found[0]
+
+
+def _describe(silence: Silence) -> str:
+    fit = ", ".join(f"{name}={pattern}" for name, pattern in silence.matchers.items())
+    comment = f" ({silence.comment})" if silence.comment else ""
+    return f"{fit}, by {silence.author}{comment}"
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spanproof.alerts import AlertEngine
+from spanproof.cli.app import run
+from spanproof.store import open_store
+
+from .test_engine import NOW, SECOND, grouped
+
+
+@pytest.fixture
+def location(tmp_path: Path, store, judged, receiver) -> str:
+    """A store in which two alerts fired, one ended, and the target of the newest one is down."""
+    judged("fail fail fail fail", agent="buyer")
+    judged("fail fail fail fail", agent="pri\x1b[31mcer")
+    engine = AlertEngine([grouped(receiver, cooldown_s=100_000)], store, clock=lambda: NOW, first_pause_s=600)
+    engine.tick(NOW)
+    assert engine.wait_delivered(60)
+    receiver.answers = [503]
+    judged("pass " * 9, agent="buyer", at_ns=NOW + SECOND)
+    engine.tick(NOW + 2 * SECOND)
+    assert engine.close(60)
+    store.close()
+    return str(tmp_path / "store")
+
+
+def listed(capfd, *arguments: str) -> list[dict[str, object]]:
+    assert run(["alerts", *arguments, "--json"]) == 0
+    return [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+
+
+def test_what_fires_is_listed_and_what_has_ended_on_request(location, capfd):
+    (alert,) = listed(capfd, "list", "--store", location)
+    assert (alert["state"], alert["rule"], alert["part"], alert["whole"]) == ("firing", "misquotes", 4, 4)
+    assert run(["alerts", "list", "--store", location]) == 0
+    out = capfd.readouterr().out
+    assert "100 % fail (4 of 4)" in " ".join(out.split())
+    assert "\x1b[31m" not in out
+    states = [
+        (each["state"], bool(each["undelivered"]))
+        for each in listed(capfd, "list", "--all", "--store", location)
+    ]
+    assert states == [("resolved", True), ("firing", False)]
+
+
+def test_an_alert_is_acknowledged_by_the_start_of_its_id(location, capfd):
+    (alert,) = listed(capfd, "list", "--store", location)
+    start = str(alert["id"])[:6]
+    assert run(["alerts", "ack", start, "--comment", "on it", "--author", "ada", "--store", location]) == 0
+    assert "misquotes is acknowledged by ada" in capfd.readouterr().out
+    (alert,) = listed(capfd, "list", "--store", location)
+    assert alert["acknowledged"]["author"] == "ada"
+    assert run(["alerts", "ack", "zzz", "--store", location]) == 2
+    assert "0 alerts of this id fire" in capfd.readouterr().err
+
+
+def test_a_silence_is_made_listed_and_ended(location, capfd):
+    (made,) = listed(
+        capfd, "silence", "agent=b*", "severity=error", "--for", "2h", "--author", "ada", "--store", location
+    )
+    assert made["matchers"] == {"agent": "b*", "severity": "error"}
+    assert made["ends_ns"] - made["starts_ns"] == 7200 * SECOND
+    assert listed(capfd, "list", "--store", location)[1:] == [made]
+    assert run(["alerts", "list", "--store", location]) == 0
+    assert "agent=b*, severity=error, by ada" in " ".join(capfd.readouterr().out.split())
+    assert run(["alerts", "silence", "--end", made["id"][:5], "--store", location]) == 0
+    assert "has ended" in capfd.readouterr().out
+    assert len(listed(capfd, "list", "--store", location)) == 1
+    assert run(["alerts", "silence", "--end", made["id"], "--store", location]) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "give matchers, or --end"),
+        (["agent=x", "--end", "y"], "give matchers, or --end"),
+        (["agent"], "'agent' is no matcher"),
+        (["agent=x", "--for", "soon"], "is no span of time"),
+    ],
+)
+def test_a_silence_that_is_none_is_refused(location, capfd, arguments, words):
+    assert run(["alerts", "silence", *arguments, "--store", location]) == 2
+    assert words in capfd.readouterr().err
+
+
+def test_a_silence_is_made_while_another_process_holds_the_store(location):
+    with open_store(location, share=True) as store:
+        command = [sys.executable, "-m", "spanproof.cli", "alerts", "silence", "agent=*", "--store", location]
+        subprocess.run(command, check=True, capture_output=True)
+        assert [dict(silence.matchers) for silence in store.alerts.silences()] == [{"agent": "*"}]
+
+
+def test_without_an_alert_it_says_so(tmp_path, capfd):
+    open_store(tmp_path / "store").close()
+    assert run(["alerts", "list", "--store", str(tmp_path / "store")]) == 0
+    assert "no alert fires" in capfd.readouterr().err
