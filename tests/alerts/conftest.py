@@ -95,7 +95,7 @@ def judged(store: Store) -> Callable[..., None]:
         for word in outcomes.split():
             written += 1
             cohort = Cohort(agent=agent, release=release)
-            found.append(_evaluation(written, OUTCOMES[word], cohort, at_ns))
+            found.append(evaluation(written, OUTCOMES[word], cohort, at_ns))
         store.write(found)
 
     return write
@@ -112,9 +112,7 @@ def judged_cost(store: Store) -> Callable[..., None]:
         ]
         store.write(
             [
-                _evaluation(
-                    number, outcome, Cohort(agent="pricer"), NOW - 10**9, Layer.TRAJECTORY, "cost_usd"
-                )
+                evaluation(number, outcome, Cohort(agent="pricer"), NOW - 10**9, Layer.TRAJECTORY, "cost_usd")
                 for number, outcome in enumerate(outcomes, 1)
             ]
         )
@@ -122,7 +120,7 @@ def judged_cost(store: Store) -> Callable[..., None]:
     return write
 
 
-def _evaluation(
+def evaluation(
     number: int,
     outcome: Outcome,
     cohort: Cohort,

@@ -54,7 +54,7 @@ class Collector:
         self._config = config
         self._watch = tuple(watch)
         self._open_engine = open_engine
-        self._telemetry = Telemetry()
+        self._telemetry = Telemetry(config.metrics.max_cohorts)
         self._evaluated = EvaluationLog()
         self._endpoints: Endpoints | None = None
         self._store: Store | None = None

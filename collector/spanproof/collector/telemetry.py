@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from datetime import UTC, datetime
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.core import Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
 
-METRICS_CONTENT_TYPE = CONTENT_TYPE_LATEST
+from spanproof.collector.verdict_counts import VerdictCounts
 
 log = logging.getLogger("spanproof.collector")
 
@@ -60,8 +62,9 @@ class JsonLines(logging.Formatter):
 class Telemetry:
     """The counters of one collector; each collector in a process has its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_cohorts: int = 200) -> None:
         self.registry = CollectorRegistry()
+        self.verdicts = VerdictCounts(self.registry, max_cohorts)
         self._count_receiving()
         self._count_evaluating()
         self._count_leaving()
@@ -137,6 +140,19 @@ class Telemetry:
         """Show a value that is read when the metrics are."""
         Gauge(name, help_, registry=self.registry).set_function(read)
 
-    def exposition(self) -> bytes:
-        """Everything in Prometheus' text format."""
-        return generate_latest(self.registry)
+    def exposition(self, accept: str = "") -> tuple[bytes, str]:
+        """Return all metrics and their type: OpenMetrics or Prometheus' text format, as `accept` has it."""
+        encode, content_type = choose_encoder(accept)
+        return encode(_WithoutCreated(self.registry)), content_type
+
+
+class _WithoutCreated(Collector):
+    """A registry without the times at which series began: they double the number, and no query uses them."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+
+    def collect(self) -> Iterator[Metric]:
+        for metric in self._registry.collect():
+            metric.samples = [sample for sample in metric.samples if not sample.name.endswith("_created")]
+            yield metric

@@ -40,6 +40,7 @@ __all__ = [
     "HttpReceiver",
     "JudgeChoice",
     "Limits",
+    "Metrics",
     "OwnEvaluator",
     "Problem",
     "Receivers",
@@ -261,6 +262,18 @@ class Forward(Section):
         return value.rstrip("/")
 
 
+class Metrics(Section):
+    """What `GET /metrics` shows of verdicts."""
+
+    max_cohorts: int = Field(
+        default=200,
+        ge=0,
+        le=10_000,
+        description="Cohorts (agent, model, prompt_version, release) with series of their own in"
+        " `spanproof_evaluation_verdicts_total`; the verdicts of further ones count as `(other)`.",
+    )
+
+
 class Config(Section):
     """The whole configuration."""
 
@@ -290,6 +303,7 @@ class Config(Section):
     forward: tuple[Forward, ...] = Field(default=(), description="Where spans and scores are sent on to.")
     alerts: tuple[AlertRule, ...] = Field(default=(), description="Rules over scores, and who is notified.")
     console: Console = Field(default=Console(), description="The console and its API.")
+    metrics: Metrics = Field(default=Metrics(), description="What `GET /metrics` shows of verdicts.")
 
     @field_validator("tokens")
     @classmethod

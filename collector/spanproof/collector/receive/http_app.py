@@ -20,7 +20,7 @@ from spanproof.collector.receive.accept import Acceptor
 from spanproof.collector.receive.admission import Entry
 from spanproof.collector.receive.body import form_of, too_large
 from spanproof.collector.receive.refused import Reason, Refused
-from spanproof.collector.telemetry import METRICS_CONTENT_TYPE, Telemetry, log
+from spanproof.collector.telemetry import Telemetry, log
 from spanproof.collector.wal.file import Encoding
 
 _PROTOCOL = "http"
@@ -42,8 +42,9 @@ def http_app(acceptor: Acceptor, telemetry: Telemetry, healthy: Callable[[], boo
         body = orjson.dumps({"status": "ok" if well else "stopping"})
         return Response(body, 200 if well else 503, media_type=_JSON)
 
-    async def metrics(_: Request) -> Response:
-        return Response(telemetry.exposition(), headers={"content-type": METRICS_CONTENT_TYPE})
+    async def metrics(request: Request) -> Response:
+        body, content_type = telemetry.exposition(request.headers.get("accept", ""))
+        return Response(body, headers={"content-type": content_type})
 
     return Starlette(
         routes=[

@@ -163,10 +163,13 @@ class Writer:
         )
 
     def _count(self, batch: Sequence[Evaluated]) -> None:
-        for evaluation in (evaluated.evaluation for evaluated in batch):
+        for evaluated in batch:
+            evaluation = evaluated.evaluation
             if evaluation is None:
                 continue
             self._telemetry.traces_evaluated.inc()
+            if evaluated.complete.generation == 0:
+                self._telemetry.verdicts.count(evaluation)
             for score in evaluation.scores:
                 outcome = score.outcome
                 kind = "errored" if isinstance(outcome, Errored) else "skipped"

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import subprocess
+
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
+
+from spanproof.collector.telemetry import Telemetry
+from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
+from spanproof.trace import (
+    Cohort,
+    Errored,
+    Label,
+    Layer,
+    Outcome,
+    Run,
+    Score,
+    Scored,
+    Skipped,
+    Span,
+    SpanKind,
+    trace_of,
+)
+
+OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
+PASS, FAIL = Scored(1.0, Label.PASS, ""), Scored(0.0, Label.FAIL, "")
+SHOWN = ("pass", "fail", "open", "skipped", "errored")
+
+
+def evaluation(
+    outcome: Outcome, cohort: Cohort, layer: Layer = Layer.GROUNDEDNESS, name: str = "groundedness"
+) -> TraceEvaluation:
+    span = Span("a" * 32, "b" * 16, None, "a", SpanKind.AGENT, 1, 2)
+    run = Run("a" * 32, "b" * 16, "a", None, None, (), cohort=cohort, start_ns=1, end_ns=2)
+    score = Score(
+        "s", "a" * 32, "b" * 16, "b" * 16, None, layer, name, "e", "1", outcome,
+        cohort=cohort, span_time_ns=1, input_digest="",
+    )  # fmt: skip
+    return TraceEvaluation(trace_of([span]), (RunEvaluation(run, {}, NoReplay("off"), (score,)),), ())
+
+
+def samples(telemetry: Telemetry) -> list[Sample]:
+    text, content_type = telemetry.exposition(OPEN_METRICS)
+    assert content_type.startswith("application/openmetrics-text")
+    families = text_string_to_metric_families(text.decode())
+    return [each for family in families for each in family.samples]
+
+
+def verdicts(telemetry: Telemetry) -> dict[tuple[str, str, str], float]:
+    return {
+        (each.labels["score"], each.labels["label"], each.labels["agent"]): each.value
+        for each in samples(telemetry)
+        if each.name == "spanproof_evaluation_verdicts_total"
+    }
+
+
+def test_each_kind_of_outcome_is_a_label():
+    telemetry = Telemetry()
+    outcomes = (PASS, FAIL, Scored(0.5, None, ""), Skipped("hidden"), Errored("E", "gone"), FAIL)
+    for outcome in outcomes:
+        telemetry.verdicts.count(evaluation(outcome, Cohort(agent="clerk")))
+    expected = {("groundedness.score", label, "clerk"): 1.0 for label in SHOWN}
+    assert verdicts(telemetry) == {**expected, ("groundedness.score", "fail", "clerk"): 2.0}
+
+
+def test_scores_that_only_advise_are_left_out():
+    telemetry = Telemetry()
+    steps = Scored(0.1, None, "", raw=7.0, unit="steps")
+    telemetry.verdicts.count(evaluation(steps, Cohort(), Layer.TRAJECTORY, "steps"))
+    telemetry.verdicts.count(evaluation(PASS, Cohort(), Layer.TRAJECTORY, "recovery"))
+    assert verdicts(telemetry) == {("trajectory.recovery", "pass", ""): 1.0}
+
+
+def test_cohorts_beyond_the_bound_are_counted_together_and_rates_stay_whole():
+    telemetry = Telemetry(max_cohorts=2)
+    for number in range(50):
+        for outcome in (PASS, FAIL):
+            telemetry.verdicts.count(evaluation(outcome, Cohort(agent=f"agent-{number}")))
+    telemetry.verdicts.count(evaluation(Errored("E", ""), Cohort(agent="agent-1")))
+    found = verdicts(telemetry)
+    assert {agent for _, _, agent in found} == {"agent-0", "agent-1", "(other)"}
+    assert (
+        found["groundedness.score", "fail", "(other)"] == found["groundedness.score", "pass", "(other)"] == 48
+    )
+    assert found["groundedness.score", "errored", "agent-1"] == 1
+    folded = [
+        each for each in samples(telemetry) if each.name == "spanproof_evaluation_verdicts_folded_total"
+    ]
+    assert [each.value for each in folded] == [96]
+
+
+def test_what_a_trace_calls_itself_cannot_break_the_page():
+    telemetry = Telemetry()
+    hostile = 'a"b\\c\nd{e}\ud800\x00' + "x" * 1000
+    telemetry.verdicts.count(evaluation(FAIL, Cohort(agent=hostile, model=hostile)))
+    ((_, _, agent),) = verdicts(telemetry)
+    assert agent.startswith('a"b\\c\nd{e}?')
+    assert len(agent) == 200
+    text, _ = telemetry.exposition()
+    done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True)
+    assert b"error" not in done.stderr, done.stderr
+
+
+def test_no_series_says_when_another_began():
+    telemetry = Telemetry()
+    telemetry.spans_received.inc()
+    telemetry.requests.labels("http", "accepted").inc()
+    telemetry.evaluation_seconds.observe(1)
+    for accept in ("", OPEN_METRICS):
+        assert b"_created" not in telemetry.exposition(accept)[0]
+    assert b"spanproof_receive_spans_total 1.0" in telemetry.exposition()[0]
