@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+import yaml
+from free_port import free_port
+from waiting import wait_until
 
 from spanproof.alerts import AlertEngine, AlertRule, Notification
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
@@ -172,6 +178,13 @@ class Receiver:
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
+    with receiving() as opened:
+        yield opened
+
+
+@contextmanager
+def receiving(port: int = 0) -> Iterator[Receiver]:
+    """Run a receiver on the loopback; 0 is any free port."""
     state = Receiver()
     state.open.set()
 
@@ -189,11 +202,62 @@ def receiver() -> Iterator[Receiver]:
         def log_message(self, *args: object) -> None:
             """Keep the test's output clean."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     state.url = f"http://127.0.0.1:{server.server_port}/hooks/token-in-path"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
-    yield state
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextmanager
+def running(directory: Path, url: str, *command: str) -> Iterator[None]:
+    """Start a server, wait until it is ready, and end it."""
+    with (directory / "log").open("ab") as log:
+        process = subprocess.Popen(command, cwd=directory, stdout=log, stderr=log)
+    try:
+        wait_until(lambda: process.poll() is not None or is_ready(url), f"{command[0]} is ready")
+        assert process.poll() is None, (directory / "log").read_text()
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def is_ready(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/-/ready").is_success
+    except httpx.HTTPError:
+        return False
+
+
+@pytest.fixture
+def alertmanager(tmp_path: Path, receiver) -> Callable[[], Any]:
+    """Returns a context that runs an Alertmanager which sends to the receiver; gives its URL."""
+    directory, port = tmp_path / "alertmanager", free_port()
+    directory.mkdir()
+    config = {
+        "route": {"receiver": "hook", "group_by": ["alertname"], "group_wait": "1s", "group_interval": "1s"},
+        "receivers": [{"name": "hook", "webhook_configs": [{"url": receiver.url, "send_resolved": True}]}],
+    }
+    (directory / "config.yaml").write_text(yaml.safe_dump(config))
+
+    @contextmanager
+    def run() -> Iterator[str]:
+        url = f"http://127.0.0.1:{port}"
+        command = (
+            "prometheus-alertmanager", "--config.file=config.yaml", "--storage.path=data",
+            f"--web.listen-address=127.0.0.1:{port}", "--cluster.listen-address=",
+        )  # fmt: skip
+        with running(directory, url, *command):
+            yield url
+
+    return run

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from spanproof.alerts import AlertRule, Reading, Webhook, read
 from spanproof.alerts.messages import summarise
 from spanproof.alerts.model import Status
-from spanproof.alerts.rules import look_behind
+from spanproof.alerts.rules import Behind, look_behind
 from spanproof.store import Store
 
 from .test_engine import NOW, SECOND, rule
@@ -17,6 +17,11 @@ DAY = 86_400 * SECOND
 def only(watched: AlertRule, store: Store, now_ns: int = NOW) -> Reading:
     (reading,) = read(watched, store, now_ns)
     return reading
+
+
+def behind(reading: Reading, store: Store) -> Behind:
+    (found,) = look_behind([reading], store)
+    return found
 
 
 def by_group(watched: AlertRule, store: Store, now_ns: int = NOW) -> dict[str, bool]:
@@ -69,7 +74,7 @@ def test_a_comparison_of_raw_values_takes_the_place_of_the_verdict(store, judged
     found = only(rule(**costly), store)
     rate = found.verdicts
     assert (rate.failed, rate.passed, rate.undecided, found.firing) == (2, 2, 1, True)
-    assert {score.outcome.raw for score in look_behind(found, store).scores} == {0.031, 0.08}
+    assert {score.outcome.raw for score in behind(found, store).scores} == {0.031, 0.08}
     normalised = {**costly, "score": "cost_usd_score", "fails_when": "< 0.6"}
     assert only(rule(**normalised), store).verdicts.failed == 1
 
@@ -89,7 +94,7 @@ def test_a_mean_or_percentile_of_amounts_is_compared(store, judged_cost, measure
     found = only(rule(**cost), store)
     assert (round(found.value, 4), found.whole, found.firing) == (value, 4, fires)
     assert not only(rule(**cost, min_count=5), store).firing
-    worst = look_behind(found, store).scores[0].outcome.raw
+    worst = behind(found, store).scores[0].outcome.raw
     assert worst == (0.01 if fires_when.startswith("<") else 0.08)
     assert f"{value:.4g} USD of 4" in summarise(found, Status.FIRING, NOW, NOW)
 
@@ -107,9 +112,9 @@ def test_errors_of_an_evaluator_have_a_rate_of_their_own(store, judged):
     judged("errored errored pass fail skipped skipped skipped")
     found = only(rule(measure="error_rate"), store)
     assert (found.part, found.whole, found.firing) == (2, 4, True)
-    behind = look_behind(found, store)
-    assert behind.failures == (("SandboxBroken: gone", 2),)
-    assert len(behind.scores) == 2
+    seen = behind(found, store)
+    assert seen.failures == (("SandboxBroken: gone", 2),)
+    assert len(seen.scores) == 2
 
 
 def test_an_evaluator_that_has_gone_silent_is_found_by_the_runs_of_others(store, judged, judged_cost):
@@ -191,15 +196,29 @@ def test_a_release_is_compared_with_the_one_before(store, judged):
     found = only(rise, store)
     assert (found.firing, found.before, found.value, found.release) == (True, 0.25, 0.75, "3")
     assert found.cohort == {"agent": "pricer", "release": "3"}
-    assert len(look_behind(found, store).scores) == 3
+    assert len(behind(found, store).scores) == 3
     grouped = rule(baseline={"previous_release": True}, cohort={}, group_by=["agent"])
     judged("fail fail fail fail", agent="new", release="1")
     assert by_group(grouped, store) == {"pricer": True}
 
 
+def test_groups_are_looked_behind_at_once_and_apart(store, judged):
+    for agent, words in (("buyer", "fail " * 30), ("cl'e\\rk", "fail fail"), ("temp", "pass")):
+        judged(words, agent=agent)
+    readings = read(rule(cohort={}, group_by=["agent"], min_count=1), store, NOW)
+    found = dict(zip((each.group["agent"] for each in readings), look_behind(readings, store), strict=True))
+    assert {agent: len(each.scores) for agent, each in found.items()} == {
+        "buyer": 20,
+        "cl'e\\rk": 2,
+        "temp": 0,
+    }
+    assert found["buyer"].failures[0][1] == 30
+    assert {score.cohort.agent for score in found["buyer"].scores} == {"buyer"}
+
+
 def test_the_commonest_failures_differ_by_more_than_numbers(store, judged):
     judged("fail fail fail fail")
-    (failure,) = look_behind(only(rule(), store), store).failures
+    (failure,) = behind(only(rule(), store), store).failures
     assert failure == ("$54.00 is said, 4500 cents were returned", 4)
 
 

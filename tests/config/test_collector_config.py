@@ -200,7 +200,6 @@ OWN = "evaluators: [{name: politeness, source: 'def main(completion): return 1'}
         ("layer: correctness, score: politeness", "score", "set pass_at of the evaluator, or fails_when"),
         ("layer: trajectory, score: steps", "fails_when", "trajectory.steps has no verdict: set fails_when"),
         ("layer: execution, score: stable", "fails_when", "no verdict: set fails_when, as in '< 0.5'"),
-        ("layer: trajectory, score: feedback", "fails_when", "no rule can watch it"),
         ("layer: trajectory, score: steps, fails_when: '>= 0'", "fails_when", "always holds"),
         (
             "layer: trajectory, score: steps_score, fails_when: '> 6'",
@@ -253,6 +252,7 @@ def test_a_rule_on_a_layer_that_is_switched_off_is_refused(write) -> None:
     "rule",
     [
         "layer: trajectory, score: recovery",
+        "layer: trajectory, score: feedback",
         "layer: groundedness, score: score, fails_when: '< 85%'",
         "layer: trajectory, score: cost_usd, fails_when: '> $0.05'",
         "layer: execution, score: wall_s, fails_when: '> 2min'",

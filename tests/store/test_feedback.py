@@ -13,13 +13,15 @@ from spanproof.evaluators.engine import Engine
 from spanproof.instrumentors import feedback, trace
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import open_store
-from spanproof.trace import trace_of
+from spanproof.store.measures import Groups
+from spanproof.store.queries import Filter
+from spanproof.trace import Layer, trace_of
 from spanproof.trace.dialects import normalise
 
 
 @pytest.fixture
-def told(tmp_path):
-    """Where a store is that holds two runs and what was told of them, and the ids of their traces."""
+def rated(tmp_path):
+    """Where a store is that holds two runs and ratings of them, and the ids of their traces."""
     provider, exporter = TracerProvider(), InMemorySpanExporter()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     trace.configure(provider)
@@ -46,8 +48,8 @@ def told(tmp_path):
     return str(tmp_path / "store"), ids
 
 
-def test_feedback_is_shown_with_its_run(told, capfd):
-    location, (clerk, cashier) = told
+def test_feedback_is_shown_with_its_run(rated, capfd):
+    location, (clerk, cashier) = rated
     assert run(["show", clerk, "--store", location]) == 0
     assert "user feedback: thumbs down: the total is wrong" in capfd.readouterr().out
     assert run(["show", cashier, "--store", location, "--json"]) == 0
@@ -55,8 +57,8 @@ def test_feedback_is_shown_with_its_run(told, capfd):
     assert (said["trace_id"], said["kind"]) == (cashier, "thumbs_up")
 
 
-def test_feedback_is_a_column_of_the_list_and_no_row(told, capfd):
-    location, _ = told
+def test_feedback_is_a_column_of_the_list_and_no_row(rated, capfd):
+    location, _ = rated
     assert run(["traces", "--store", location]) == 0
     listed = capfd.readouterr().out
     header, *rows = [line for line in listed.splitlines() if not line.startswith(" ")]
@@ -64,10 +66,29 @@ def test_feedback_is_a_column_of_the_list_and_no_row(told, capfd):
     assert sorted(" ".join(row.split()[-2:]) for row in rows) == ["thumbs down", "thumbs up"]
 
 
-def test_the_gate_counts_feedback_as_a_sub_score_of_the_trajectory(told, capfd):
-    location, _ = told
+def test_the_gate_counts_feedback_as_a_sub_score_of_the_trajectory(rated, capfd):
+    location, _ = rated
     half = ["gate", "--store", location, "--assert", "trajectory.feedback == pass for at_least 50% of cases"]
     assert run(half) == 0
     assert run([*half[:-1], "trajectory.feedback == pass for all cases"]) == 1
     assert "user feedback: thumbs down: the total is wrong" in " ".join(capfd.readouterr().out.split())
     assert run([*half[:-1], 'trajectory.feedback == pass for all cases where agent = "cashier"']) == 0
+
+
+def test_ratings_are_measured_as_scores_of_their_runs(rated):
+    location, (clerk, _) = rated
+    chosen = Filter(Layer.TRAJECTORY, "feedback", {}, None, 1, 2**62)
+    with open_store(location) as store:
+        by_agent = store.measures.verdicts(chosen, ("agent",), None)
+        assert {values[0]: (each.passed, each.failed) for values, each in by_agent.items()} == {
+            "clerk": (0, 1),
+            "cashier": (1, 0),
+        }
+        assert store.measures.failures(chosen, Groups((), ()), None, 3)[()] == [
+            ("user feedback: thumbs down: the total is wrong", 1)
+        ]
+        groups = Groups(("agent",), [("clerk",), ("cashier",)])
+        ((score,),) = store.measures.failing_scores(chosen, groups, None, 9).values()
+        assert (score.trace_id, score.name, score.outcome.label) == (clerk, "feedback", "fail")
+        late = Filter(Layer.TRAJECTORY, "feedback", {}, None, 2**61, 2**62)
+        assert store.measures.verdicts(late, ("agent",), None) == {}

@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 
 from spanproof.alerts.delivery import Courier, OnOutcome
 from spanproof.alerts.messages import console_url, describe_bound, one_line, summarise, trace_url
-from spanproof.alerts.model import Alert, FailureLine, Notification, ScoreLine, Status
+from spanproof.alerts.model import Alert, FailureLine, Notification, ScoreLine, Status, build_labels
 from spanproof.alerts.notifiers import Notifier, notifier_for
 from spanproof.alerts.rules import Behind, Reading, look_behind, missing_reading, read
 from spanproof.config.alerts import AlertRule, NoData
@@ -29,6 +29,8 @@ from spanproof.trace.codec import decode, encode
 _log = logging.getLogger(__name__)
 
 _EXPLANATION = 500
+_MOST_STATES = 10_000
+_FORGOTTEN_AFTER_NS = 86_400 * 10**9
 PENDING, FIRING, RESOLVED, INACTIVE = "pending", "firing", "resolved", "inactive"
 """States of an alert; `inactive` was pending and never fired."""
 
@@ -44,6 +46,16 @@ class _State:
     @property
     def is_active(self) -> bool:
         return self.event.status in (PENDING, FIRING)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What happens to an alert next: the event before, the status after, and whether it is notified."""
+
+    before: AlertEvent
+    status: str
+    reading: Reading
+    notify: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,14 +236,16 @@ class AlertEngine:
             for fingerprint, reading in readings.items()
             if (step := self._advance(reading, fingerprint, muting, now_ns)) is not None
         ]
-        notified = [state for state, notify in steps if notify]
+        states = self._apply(steps, now_ns)
+        notified = [state for state, step in zip(states, steps, strict=True) if step.notify]
         notification_id = _notification_id([state.event for state in notified])
         targets = tuple(dict.fromkeys(target.id for target in rule.notify))
         for state in notified:
             state.event = replace(state.event, notification=notification_id, targets=targets)
-        self._store.alerts.write_events([state.event for state, _ in steps])
-        for state, _ in steps:
+        self._store.alerts.write_events([state.event for state in states])
+        for state in states:
             self._states[state.event.rule, state.event.fingerprint] = state
+        self._forget_old(now_ns)
         if not notified:
             return None
         notification = _notification_of([state.event for state in notified])
@@ -239,10 +253,18 @@ class AlertEngine:
             self._couriers[target].put(notification)
         return notification
 
-    def _advance(
-        self, reading: Reading, fingerprint: str, muting: _Muting, now_ns: int
-    ) -> tuple[_State, bool] | None:
-        """Return the new state of an alert and whether it is to be notified; None where nothing happened."""
+    def _forget_old(self, now_ns: int) -> None:
+        """Forget alerts that ended long ago, where there are many: they matter to a clock set back only."""
+        if len(self._states) > _MOST_STATES:
+            begin_ns = now_ns - _FORGOTTEN_AFTER_NS
+            self._states = {
+                key: state
+                for key, state in self._states.items()
+                if state.is_active or state.event.at_ns > begin_ns
+            }
+
+    def _advance(self, reading: Reading, fingerprint: str, muting: _Muting, now_ns: int) -> _Step | None:
+        """Return what happens to an alert now, None for nothing."""
         rule = reading.rule
         state = self._states.get((rule.name, fingerprint))
         if not self._holds(reading, state):
@@ -252,25 +274,21 @@ class AlertEngine:
             episode_ns = now_ns if state is None else max(now_ns, state.event.episode_ns + 1)
             first = _before_first(rule.name, fingerprint, episode_ns)
             if rule.for_s > 0:
-                return self._step(first, PENDING, reading, now_ns), False
-            return self._fire(first, reading, muting, now_ns)
+                return _Step(first, PENDING, reading)
+            return _Step(first, FIRING, reading, notify=not self._is_muted(reading, muting))
         event = state.event
         if event.status == PENDING:
             if now_ns - event.episode_ns < rule.for_s * 1e9:
                 return None
-            return self._fire(event, reading, muting, now_ns)
+            return _Step(event, FIRING, reading, notify=not self._is_muted(reading, muting))
         state.clear_since_ns = None
-        if event.notified_ns == 0:
-            # It fired while it was muted, and is no longer.
-            return None if self._is_muted(state.alert, rule, muting) else self._remind(event, reading, now_ns)
-        key = (event.rule, event.fingerprint, event.episode_ns)
-        due = bool(rule.notify) and now_ns - event.notified_ns >= rule.cooldown_s * 1e9
-        if not due or key in muting.acknowledged or self._is_muted(state.alert, rule, muting):
-            return None
-        return self._remind(event, reading, now_ns)
-
-    def _remind(self, event: AlertEvent, reading: Reading, now_ns: int) -> tuple[_State, bool]:
-        return _mark_notified(self._step(event, FIRING, reading, now_ns), event, now_ns), True
+        if event.notified_ns:
+            over = now_ns - event.notified_ns >= rule.cooldown_s * 1e9
+            acknowledged = (event.rule, event.fingerprint, event.episode_ns) in muting.acknowledged
+            if not rule.notify or not over or acknowledged:
+                return None
+        # Either it is sent again, or it fired while it was muted.
+        return None if self._is_muted(reading, muting) else _Step(event, FIRING, reading, notify=True)
 
     def _holds(self, reading: Reading, state: _State | None) -> bool:
         """Return whether the rule's condition holds, with what the rule makes of no data."""
@@ -288,29 +306,31 @@ class AlertEngine:
             case NoData.FIRE:
                 return reading.group.keys() == set(reading.rule.group_by)
 
-    def _clear(self, reading: Reading, state: _State | None, now_ns: int) -> tuple[_State, bool] | None:
+    def _clear(self, reading: Reading, state: _State | None, now_ns: int) -> _Step | None:
         if state is None or not state.is_active:
             return None
         if state.event.status == PENDING:
-            return self._step(state.event, INACTIVE, reading, now_ns), False
+            return _Step(state.event, INACTIVE, reading)
         if state.clear_since_ns is None:
             state.clear_since_ns = now_ns
         if now_ns - state.clear_since_ns < reading.rule.resolve_after_s * 1e9:
             return None
         # An end is sent even while it is muted, to those who know of the beginning.
-        return self._step(state.event, RESOLVED, reading, now_ns), state.event.notified_ns > 0
+        return _Step(state.event, RESOLVED, reading, notify=state.event.notified_ns > 0)
 
-    def _fire(self, event: AlertEvent, reading: Reading, muting: _Muting, now_ns: int) -> tuple[_State, bool]:
-        state = self._step(event, FIRING, reading, now_ns)
-        if self._is_muted(state.alert, reading.rule, muting):
-            return state, False
-        return _mark_notified(state, event, now_ns), True
-
-    def _step(self, event: AlertEvent, status: str, reading: Reading, now_ns: int) -> _State:
-        """Return the state after one more event."""
-        behind = look_behind(reading, self._store) if status == FIRING else Behind()
-        alert = self._describe(event, status, reading, behind, now_ns)
-        return _State(_following(event, status, now_ns, alert), alert)
+    def _apply(self, steps: Sequence[_Step], now_ns: int) -> list[_State]:
+        """Return the state of each alert after its step."""
+        firing = [step.reading for step in steps if step.status == FIRING]
+        behind = iter(look_behind(firing, self._store))
+        states = []
+        for step in steps:
+            seen = next(behind) if step.status == FIRING else Behind()
+            alert = self._describe(step.before, step.status, step.reading, seen, now_ns)
+            event = _following(step.before, step.status, now_ns, alert)
+            if step.notify and step.status == FIRING:
+                event = replace(event, notified_ns=now_ns, repeated=step.before.notified_ns > 0)
+            states.append(_State(event, alert))
+        return states
 
     def _describe(
         self, event: AlertEvent, status: str, reading: Reading, behind: Behind, now_ns: int
@@ -364,15 +384,16 @@ class AlertEngine:
             trace_url(self._console_url, score.trace_id),
         )
 
-    def _is_muted(self, alert: Alert, rule: AlertRule, muting: _Muting) -> bool:
+    def _is_muted(self, reading: Reading, muting: _Muting) -> bool:
         """Return whether a silence or an alert of another rule keeps it from starting a notification."""
-        labels = alert.all_labels
+        rule, cohort = reading.rule, reading.cohort
+        labels = build_labels(rule.name, rule.metric, rule.severity.value, cohort, rule.labels)
         if any(_fits(silence.matchers, labels) for silence in muting.silences):
             return True
         return any(
             state.event.status == FIRING
             and state.event.rule in rule.inhibited_by
-            and _agree(state.alert.cohort, alert.cohort)
+            and _agree(state.alert.cohort, cohort)
             for state in self._states.values()
         )
 
@@ -408,11 +429,6 @@ def _following(event: AlertEvent, status: str, now_ns: int, alert: Alert) -> Ale
         repeated=False,
         document=encode(alert),
     )
-
-
-def _mark_notified(state: _State, before: AlertEvent, now_ns: int) -> _State:
-    state.event = replace(state.event, notified_ns=now_ns, repeated=before.notified_ns > 0)
-    return state
 
 
 def _notification_of(events: Sequence[AlertEvent]) -> Notification:

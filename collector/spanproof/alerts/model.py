@@ -93,8 +93,15 @@ class Alert:
     @property
     def all_labels(self) -> dict[str, str]:
         """The labels that silences match and Alertmanager gets."""
-        own = {"alertname": self.rule, "layer": self.metric.partition(".")[0], "score": self.metric}
-        return {**self.labels, **self.cohort, **own, "severity": self.severity}
+        return build_labels(self.rule, self.metric, self.severity, self.cohort, self.labels)
+
+
+def build_labels(
+    rule: str, metric: str, severity: str, cohort: Mapping[str, str], labels: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the labels of an alert: the rule's own, the cohort, and what every alert has."""
+    fixed = {"alertname": rule, "layer": metric.partition(".")[0], "score": metric, "severity": severity}
+    return {**labels, **cohort, **fixed}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ volume. Evaluating a rule reads and never sends.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -15,7 +15,7 @@ from spanproof.config.alerts import AlertRule, BurnRate, Measure, NoData
 from spanproof.evaluators.intervals import difference_interval, wilson
 from spanproof.gate.assertion import compare
 from spanproof.store import FailRate, FailsWhen, Store
-from spanproof.store.measures import Amount, Share, Values
+from spanproof.store.measures import Amount, Groups, Share, Values
 from spanproof.store.queries import Filter
 from spanproof.trace import Score
 
@@ -89,30 +89,48 @@ def read(rule: AlertRule, store: Store, now_ns: int) -> list[Reading]:
     return list(found.values())
 
 
-def look_behind(reading: Reading, store: Store) -> Behind:
-    """Return the scores and explanations behind a reading.
+def look_behind(readings: Sequence[Reading], store: Store) -> list[Behind]:
+    """Return the scores and explanations behind readings of one rule, in their order.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    rule, measures = reading.rule, store.measures
-    chosen = _filter(rule, reading.start_ns, reading.end_ns, reading.cohort)
-    fails_when = _fails_when(rule)
+    # Groups of one window are read at once: a thousand of them may fire together.
+    windows: dict[tuple[int, int, str], list[Reading]] = {}
+    for reading in readings:
+        windows.setdefault((reading.start_ns, reading.end_ns, reading.release), []).append(reading)
+    found: dict[int, Behind] = {}
+    for together in windows.values():
+        behind = _look_behind(together, store)
+        for reading in together:
+            found[id(reading)] = behind.get(tuple(reading.group.values()), Behind())
+    return [found[id(reading)] for reading in readings]
+
+
+def _look_behind(readings: Sequence[Reading], store: Store) -> dict[Values, Behind]:
+    """Look behind readings of one window."""
+    first, measures = readings[0], store.measures
+    rule, fails_when = first.rule, _fails_when(first.rule)
+    cohort = {**rule.cohort, **({"release": first.release} if first.release else {})}
+    chosen = _filter(rule, first.start_ns, first.end_ns, cohort)
+    groups = Groups(tuple(first.group), [tuple(reading.group.values()) for reading in readings])
+    failures: dict[Values, list[tuple[str, int]]] = {}
     if rule.limit is not None:
         highest = rule.limit.comparison.value.startswith(">")
         raw = rule.watched.is_raw
-        return Behind(tuple(measures.extreme_scores(chosen, _SHOWN_SCORES, raw=raw, highest=highest)))
-    if rule.measure in (Measure.ERROR_RATE, Measure.CONSECUTIVE_ERRORS):
-        scores, failures = (
-            measures.errored_scores(chosen, _SHOWN_SCORES),
-            measures.errors(chosen, _SHOWN_FAILURES),
-        )
+        scores = measures.extreme_scores(chosen, groups, _SHOWN_SCORES, raw=raw, highest=highest)
+    elif rule.measure in (Measure.ERROR_RATE, Measure.CONSECUTIVE_ERRORS):
+        scores = measures.errored_scores(chosen, groups, _SHOWN_SCORES)
+        failures = measures.errors(chosen, groups, _SHOWN_FAILURES)
     elif rule.measure is Measure.ABSENCE_RATE:
-        return Behind()
+        return {}
     else:
-        scores = measures.failing_scores(chosen, fails_when, _SHOWN_SCORES)
-        failures = measures.failures(chosen, fails_when, _SHOWN_FAILURES)
-    return Behind(tuple(scores), tuple(failures))
+        scores = measures.failing_scores(chosen, groups, fails_when, _SHOWN_SCORES)
+        failures = measures.failures(chosen, groups, fails_when, _SHOWN_FAILURES)
+    return {
+        values: Behind(tuple(scores.get(values, ())), tuple(failures.get(values, ())))
+        for values in scores.keys() | failures.keys()
+    }
 
 
 def missing_reading(rule: AlertRule, group: Mapping[str, str], now_ns: int) -> Reading:

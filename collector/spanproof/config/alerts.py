@@ -201,8 +201,6 @@ class AlertRule(Section):
         if not {"layer", "score", "measure"} <= info.data.keys():
             return fails_when  # their own errors are reported
         score, measure = _score_of(info.data["layer"], info.data["score"]), info.data["measure"]
-        if score.spec is not None and not score.spec.stored:
-            raise ValueError(f"{score} is added when the store is read: no rule can watch it")
         if fails_when is None:
             if measure.needs_verdicts and score.spec is not None and score.spec.advisory:
                 raise ValueError(f"{score} has no verdict: set fails_when, as in '{_example(score)}'")

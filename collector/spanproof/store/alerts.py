@@ -123,8 +123,15 @@ class AlertLog:
         self._insert(ALERT_DELIVERIES, [delivery])
 
     def states(self, limit: int = 10_000) -> list[AlertEvent]:
-        """Return the newest event of each alert, the newest first."""
-        return self._events("1", {}, "at_ns DESC LIMIT 1 BY rule, fingerprint LIMIT {limit:UInt32}", limit)
+        """Return the newest event of each alert: of those that are pending or firing, then of the others."""
+        # The newest event of an alert is that of its newest episode, and in it the last one.
+        newest = (
+            f"(rule, fingerprint, episode_ns, sequence) IN (SELECT rule, fingerprint,"  # noqa: S608
+            f" max((episode_ns, sequence)).1, max((episode_ns, sequence)).2"
+            f" FROM {self._connections.database}.{ALERT_EVENTS.name} GROUP BY rule, fingerprint)"
+        )
+        order = "status IN ('pending', 'firing') DESC, at_ns DESC, rule, fingerprint LIMIT {limit:UInt32}"
+        return self._events(newest, {}, order, limit)
 
     def history(self, limit: int) -> list[AlertEvent]:
         """Return the newest events, the newest first."""
@@ -198,8 +205,6 @@ class AlertLog:
         self._insert_values(ALERT_ACKNOWLEDGEMENTS, acknowledgement)
 
     def _events(self, condition: str, bound: Mapping[str, Any], order: str, limit: int) -> list[AlertEvent]:
-        # The newest event of an alert is that of its newest episode, and in it the last one.
-        order = f"episode_ns DESC, sequence DESC, {order}" if "LIMIT 1 BY" in order else order
         rows = self._select(ALERT_EVENTS, AlertEvent, condition, bound, order, limit)
         return [
             AlertEvent(**{**row, "targets": tuple(row["targets"]), "repeated": bool(row["repeated"])})

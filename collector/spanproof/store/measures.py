@@ -10,11 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from spanproof.semconv import spanproof as ours
 from spanproof.store.connection import Connections
+from spanproof.store.feedback import SCORE_NAME as FEEDBACK
 from spanproof.store.queries import Filter, check_dimension, counted, score_columns, verdict_conditions
 from spanproof.store.rows import score_of
 from spanproof.store.values import FailRate, FailsWhen
-from spanproof.trace import Score
+from spanproof.trace import Layer, Score
 
 Values = tuple[str, ...]
 """Of the dimensions a measure is grouped by, in their order."""
@@ -26,6 +28,28 @@ _AGGREGATES = {
     "p95": "quantileExactOrNull(0.95)({column})",
 }
 _ERRORED = "outcome = 'errored'"
+
+_RATINGS = f"""(
+  SELECT run.* REPLACE (
+    'feedback' AS name, 'spanproof.feedback' AS evaluator, 'scored' AS outcome, '[]' AS evidence,
+    given.at AS span_time, toUInt64(toUnixTimestamp64Nano(given.at)) AS span_time_ns,
+    if(given.kind = 'thumbs_up', 1., 0.) AS value,
+    if(given.kind = 'thumbs_up', 'pass', 'fail') AS label,
+    concat('user feedback: ', replaceAll(given.kind, '_', ' '),
+      if(given.comment = '', '', concat(': ', given.comment))) AS explanation)
+  FROM (
+    SELECT * FROM {{database}}.scores FINAL WHERE current = 1 AND layer = 'trajectory' AND name = layer
+  ) AS run
+  INNER JOIN (
+    SELECT Timestamp AS at, SpanAttributes['{ours.FEEDBACK_TRACE_ID}'] AS about,
+      SpanAttributes['{ours.FEEDBACK_SPAN_ID}'] AS of_span, SpanAttributes['{ours.FEEDBACK_KIND}'] AS kind,
+      SpanAttributes['{ours.FEEDBACK_COMMENT}'] AS comment
+    FROM {{database}}.otel_traces FINAL
+    WHERE SpanName = 'feedback' AND mapContains(SpanAttributes, '{ours.FEEDBACK_KIND}')
+  ) AS given ON run.trace_id = given.about
+  WHERE given.of_span IN ('', run.run_span_id)
+) AS scores"""  # noqa: S608
+"""Ratings by users as scores of their runs, in the columns of the table; the time is that of the rating."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +66,27 @@ class Share:
 
     part: int
     whole: int
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Which groups to look into: dimensions, and their values for each; no dimensions are one group."""
+
+    by: Sequence[str]
+    values: Sequence[Values]
+
+    def where(self) -> tuple[str, dict[str, Any]]:
+        """Return the condition and its parameters.
+
+        Raises:
+            StoreError: there is no such dimension.
+        """
+        if not self.by:
+            return "1", {}
+        kinds = ", ".join(["String"] * len(self.by))
+        # `tuple` also makes one of a single dimension.
+        condition = f"tuple({', '.join(_check(self.by))}) IN {{groups:Array(Tuple({kinds}))}}"
+        return condition, {"groups": [tuple(values) for values in self.values]}
 
 
 class Measures:
@@ -99,7 +144,7 @@ class Measures:
         newest = f"LIMIT {{newest:UInt32}} BY {keys}" if by else "LIMIT {newest:UInt32}"
         rows = self._query(
             f"SELECT {keys + ', ' if by else ''}countIf(bad), count() FROM"  # noqa: S608
-            f" (SELECT {keys + ', ' if by else ''}({bad}) AS bad FROM {self._scores} FINAL"
+            f" (SELECT {keys + ', ' if by else ''}({bad}) AS bad FROM {self._scores(chosen)}"
             f" WHERE {condition} AND ({whole}) ORDER BY scores.span_time DESC, id {newest})"
             + (f" GROUP BY {keys} LIMIT {_MOST_GROUPS}" if by else ""),
             {**parameters, **bound, "newest": length},
@@ -116,57 +161,86 @@ class Measures:
             found.setdefault(values[:-1], []).append(values[-1])
         return found
 
-    def failures(self, chosen: Filter, fails_when: FailsWhen | None, limit: int) -> list[tuple[str, int]]:
+    def failures(
+        self, chosen: Filter, groups: Groups, fails_when: FailsWhen | None, limit: int
+    ) -> dict[Values, list[tuple[str, int]]]:
         """Return the commonest explanations of fails, with how often; numbers in them count as equal."""
         _, fails, bound = verdict_conditions(fails_when)
-        return self._reasons(chosen, fails, "explanation", bound, limit)
+        return self._reasons(chosen, groups, fails, "explanation", bound, limit)
 
-    def errors(self, chosen: Filter, limit: int) -> list[tuple[str, int]]:
+    def errors(self, chosen: Filter, groups: Groups, limit: int) -> dict[Values, list[tuple[str, int]]]:
         """Return the commonest errors of an evaluator, with how often."""
-        return self._reasons(chosen, _ERRORED, "concat(error_type, ': ', explanation)", {}, limit)
+        return self._reasons(chosen, groups, _ERRORED, "concat(error_type, ': ', explanation)", {}, limit)
 
-    def errored_scores(self, chosen: Filter, limit: int) -> list[Score]:
+    def errored_scores(self, chosen: Filter, groups: Groups, limit: int) -> dict[Values, list[Score]]:
         """Return the newest scores that errored."""
-        return self._newest(chosen, _ERRORED, {}, limit)
+        return self._newest(chosen, groups, _ERRORED, {}, limit)
 
-    def failing_scores(self, chosen: Filter, fails_when: FailsWhen | None, limit: int) -> list[Score]:
+    def failing_scores(
+        self, chosen: Filter, groups: Groups, fails_when: FailsWhen | None, limit: int
+    ) -> dict[Values, list[Score]]:
         """Return the newest scores that fail."""
         _, fails, bound = verdict_conditions(fails_when)
-        return self._newest(chosen, fails, bound, limit)
+        return self._newest(chosen, groups, fails, bound, limit)
 
-    def extreme_scores(self, chosen: Filter, limit: int, *, raw: bool, highest: bool) -> list[Score]:
+    def extreme_scores(
+        self, chosen: Filter, groups: Groups, limit: int, *, raw: bool, highest: bool
+    ) -> dict[Values, list[Score]]:
         """Return the scores with the highest or the lowest amounts."""
         column = "raw" if raw else "value"
         order = f"{column} {'DESC' if highest else 'ASC'}, "
-        return self._newest(chosen, f"{column} IS NOT NULL", {}, limit, order)
+        return self._newest(chosen, groups, f"{column} IS NOT NULL", {}, limit, order)
 
-    @property
-    def _scores(self) -> str:
-        return f"{self._connections.database}.scores"
+    def _scores(self, chosen: Filter) -> str:
+        """Return what scores are read from: the table, or the ratings of users as scores of their runs."""
+        database = self._connections.database
+        if (chosen.layer, chosen.name) != (Layer.TRAJECTORY, FEEDBACK):
+            return f"{database}.scores FINAL"
+        return _RATINGS.format(database=database)
 
     def _newest(
-        self, chosen: Filter, which: str, bound: Mapping[str, Any], limit: int, order: str = ""
-    ) -> list[Score]:
+        self,
+        chosen: Filter,
+        groups: Groups,
+        which: str,
+        bound: Mapping[str, Any],
+        limit: int,
+        order: str = "",
+    ) -> dict[Values, list[Score]]:
         condition, parameters = chosen.where()
+        within, chosen_groups = groups.where()
         columns = score_columns()
+        per_group = f" BY {', '.join(groups.by)}" if groups.by else ""
         rows = self._query(
-            f"SELECT {', '.join(columns)} FROM {self._scores} FINAL WHERE {condition} AND {which}"  # noqa: S608
-            f" ORDER BY {order}scores.span_time DESC, id LIMIT {{limit:UInt32}}",
-            {**parameters, **bound, "limit": limit},
+            f"SELECT {', '.join(columns)} FROM {self._scores(chosen)}"  # noqa: S608
+            f" WHERE {condition} AND {which} AND {within}"
+            f" ORDER BY {order}scores.span_time DESC, id LIMIT {{limit:UInt32}}{per_group}",
+            {**parameters, **bound, **chosen_groups, "limit": limit},
         )
-        return [score_of(dict(zip(columns, row, strict=True))) for row in rows]
+        found: dict[Values, list[Score]] = {}
+        for row in rows:
+            cells = dict(zip(columns, row, strict=True))
+            found.setdefault(tuple(str(cells[name]) for name in groups.by), []).append(score_of(cells))
+        return found
 
     def _reasons(
-        self, chosen: Filter, which: str, text: str, bound: Mapping[str, Any], limit: int
-    ) -> list[tuple[str, int]]:
+        self, chosen: Filter, groups: Groups, which: str, text: str, bound: Mapping[str, Any], limit: int
+    ) -> dict[Values, list[tuple[str, int]]]:
         condition, parameters = chosen.where()
+        within, chosen_groups = groups.where()
+        keys = "".join(f"{name}, " for name in groups.by)
+        per_group = f" BY {keys.removesuffix(', ')}" if keys else ""
         rows = self._query(
-            f"SELECT min({text}), count() AS times FROM {self._scores} FINAL WHERE {condition} AND {which}"  # noqa: S608
-            f" GROUP BY replaceRegexpAll({text}, '[0-9]+', '#') AS kind ORDER BY times DESC, kind"
-            " LIMIT {limit:UInt32}",
-            {**parameters, **bound, "limit": limit},
+            f"SELECT {keys}min({text}), count() AS times FROM {self._scores(chosen)}"  # noqa: S608
+            f" WHERE {condition} AND {which} AND {within}"
+            f" GROUP BY {keys}replaceRegexpAll({text}, '[0-9]+', '#') AS kind ORDER BY times DESC, kind"
+            f" LIMIT {{limit:UInt32}}{per_group}",
+            {**parameters, **bound, **chosen_groups, "limit": limit},
         )
-        return [(str(row[0]), int(row[1])) for row in rows]
+        found: dict[Values, list[tuple[str, int]]] = {}
+        for row in rows:
+            found.setdefault(_values(row, groups.by), []).append((str(row[-2]), int(row[-1])))
+        return found
 
     def _grouped(
         self,
@@ -180,7 +254,7 @@ class Measures:
         condition, parameters = chosen.where()
         keys = ", ".join(_check(by))
         rows = self._query(
-            f"SELECT {keys + ', ' if by else ''}{aggregates} FROM {self._scores} FINAL"  # noqa: S608
+            f"SELECT {keys + ', ' if by else ''}{aggregates} FROM {self._scores(chosen)}"  # noqa: S608
             f" WHERE {condition}{more}"
             + (
                 f" GROUP BY {keys} ORDER BY {order or 'count() DESC'}, {keys} LIMIT {_MOST_GROUPS}"
