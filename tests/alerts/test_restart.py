@@ -16,7 +16,7 @@ from spanproof.store import AlertLog, StoreUnavailable, open_store
 
 from .test_engine import NOW, SECOND, grouped, rule, to
 
-ROUNDS = int(os.environ.get("SPANPROOF_KILL_ROUNDS", "8"))
+ROUNDS = int(os.environ.get("SPANPROOF_KILL_ROUNDS", "6"))
 """How often the process is killed; more by `SPANPROOF_KILL_ROUNDS`."""
 
 
@@ -150,7 +150,7 @@ def test_nothing_is_lost_or_sent_under_two_ids_however_often_the_process_is_kill
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
-            time.sleep(moments.uniform(0.0, 0.4))
+            time.sleep(moments.uniform(0.0, 1.5))
         finally:
             process.send_signal(signal.SIGKILL)
             process.wait()

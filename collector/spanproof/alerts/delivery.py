@@ -168,6 +168,9 @@ class Courier:
             return
         item.tried = True
         item.attempts += 1
+        # The first write of a process takes long: after this one the window is short in which a crash
+        # leaves the target with a notification of whose delivery the log knows nothing.
+        self._record(item, "trying", "", patiently=False)
         try:
             self._notifier.send(item.notification)
         except NotDelivered as problem:
@@ -205,6 +208,7 @@ class Courier:
             pause_s = max(problem.retry_after_s or 0.0, self._pause_s(self._failed_in_a_row))
             with self._changed:
                 self._paused_until_s = now_s + pause_s
+        self._report("retrying")
         self._record(item, "retrying", str(problem), patiently=False)
 
     def _pause_s(self, failed: int) -> float:
@@ -213,12 +217,15 @@ class Courier:
     def _settle(self, item: _Item, state: str, error: str) -> None:
         with self._changed:
             self._items.remove(item)
+        self._report(state)
         self._record(item, state, error, patiently=True)
+
+    def _report(self, outcome: str) -> None:
+        if self._on_outcome is not None:
+            self._on_outcome(self._target.kind, outcome)
 
     def _record(self, item: _Item, state: str, error: str, *, patiently: bool) -> None:
         """Write the delivery log; where a restart would send again, for as long as it takes."""
-        if self._on_outcome is not None:
-            self._on_outcome(self._target.kind, state)
         delivery = Delivery(
             item.notification.id,
             self._target.id,

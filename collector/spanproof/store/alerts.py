@@ -61,7 +61,8 @@ class Delivery:
     """How far a notification got at one target.
 
     Attributes:
-        state: `delivered`, `retrying`, `superseded` (a later one says more) or `given_up`.
+        state: `trying` (or the process ended in the middle of it), `retrying`, `delivered`, `superseded` (a
+            later one says more) or `given_up`.
         attempts: so far.
         error: of the last attempt that failed.
     """
@@ -77,7 +78,7 @@ class Delivery:
     @property
     def is_settled(self) -> bool:
         """Whether nothing more will be tried."""
-        return self.state != "retrying"
+        return self.state not in ("trying", "retrying")
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,7 @@ def _read(store: Store, *, every: bool, limit: int) -> list[_Row]:
     }
     waiting: dict[str, list[Delivery]] = {}
     for delivery in store.alerts.deliveries():
-        if delivery.state in ("retrying", "given_up"):
+        if delivery.state in ("trying", "retrying", "given_up"):
             waiting.setdefault(delivery.notification, []).append(delivery)
     return [
         _Row(
@@ -186,7 +186,7 @@ def _print_table(rows: Sequence[_Row]) -> None:
     table = Table("alert", "state", "since (UTC)", "severity", "what", "note", box=None, pad_edge=False)
     for row in rows:
         notes = [f"acknowledged by {row.acknowledged.author}"] if row.acknowledged else []
-        notes += [f"{each.target}: {each.state}, {each.error}" for each in row.undelivered]
+        notes += [f"{each.target}: {each.state} {each.error}".strip() for each in row.undelivered]
         table.add_row(
             row.alert.id[:_SHOWN_ID],
             row.event.status,
