@@ -6,7 +6,7 @@ import pytest
 from waiting import wait_until
 
 from spanproof.alerts import AlertEngine, AlertRule, Status
-from spanproof.store import Acknowledgement, Silence
+from spanproof.store import Acknowledgement, AlertLog, Delivery, Silence
 
 NOW = 1_790_000_000 * 10**9
 SECOND = 10**9
@@ -297,3 +297,20 @@ def test_a_rule_that_cannot_be_read_does_not_stop_the_tick(store, judged, caplog
 def test_two_rules_of_one_name_are_refused(store):
     with pytest.raises(ValueError, match="'misquotes' is given twice"):
         AlertEngine([rule(), rule()], store)
+
+
+def test_an_error_that_no_one_expects_does_not_end_deliveries(judged, receiver, engines, monkeypatch, caplog):
+    judged("fail fail fail fail")
+    write, failures = AlertLog.write_delivery, [OSError("no room")]
+
+    def fail_once(log: AlertLog, delivery: Delivery) -> None:
+        if failures:
+            raise failures.pop()
+        write(log, delivery)
+
+    monkeypatch.setattr(AlertLog, "write_delivery", fail_once)
+    engine = engines.open(to(receiver), first_pause_s=0.01)
+    engine.tick(NOW)
+    wait_until(lambda: not engine.waiting())
+    assert receiver.said == ["firing"]
+    assert "no room" in caplog.text

@@ -95,7 +95,7 @@ class Courier:
     def waiting(self) -> int:
         """Return how many notifications are queued or being sent."""
         with self._changed:
-            return len(self._items) + self._busy
+            return max(len(self._items), int(self._busy))
 
     def wait_idle(self, timeout_s: float) -> bool:
         """Block until nothing is due, which nothing is during a pause; False when that took longer."""
@@ -115,10 +115,15 @@ class Courier:
             item = self._take()
             if item is None:
                 return
-            if isinstance(item, _Item):
-                self._deliver(item)
-            else:
-                self._refresh(item)
+            try:
+                if isinstance(item, _Item):
+                    self._deliver(item)
+                else:
+                    self._refresh(item)
+            except Exception:  # noqa: BLE001 - a notification must not end the thread
+                _log.exception("delivering to %s failed", self._target.label)
+                self._failed_in_a_row += 1
+                self._paused_until_s = time.monotonic() + self._pause_s(self._failed_in_a_row)
             with self._changed:
                 self._busy = False
                 self._changed.notify_all()
