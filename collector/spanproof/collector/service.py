@@ -23,8 +23,12 @@ from spanproof.collector.receive.server import Endpoints, Receiver
 from spanproof.collector.stages.forward import Forwarder
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.ticker import Ticker, Watcher
+from spanproof.collector.verdicts.http import VerdictService
+from spanproof.collector.verdicts.pool import ScanPool
+from spanproof.collector.verdicts.router import Router
 from spanproof.collector.wal.log import Wal
 from spanproof.config.engine import OpenEngine, open_engine
+from spanproof.config.hosts import is_loopback
 from spanproof.config.model import Config
 from spanproof.store import Store, open_store
 
@@ -185,7 +189,23 @@ class Collector:
             telemetry=self._telemetry,
             hand_on=pipeline.put,
         )
-        return Receiver(config.receivers, acceptor, self._telemetry)
+        verdicts = self._verdicts() if config.verdicts.enabled else None
+        return Receiver(
+            config.receivers, acceptor, self._telemetry, verdicts.routes(acceptor) if verdicts else ()
+        )
+
+    def _verdicts(self) -> VerdictService:
+        rules = self._config.verdicts
+        pool = ScanPool(rules, self._config.policy)
+        self._on_stop("scanning processes", lambda _: pool.close())
+        pool.open()
+        return VerdictService(
+            pool,
+            Router(self._config.routes, lambda: self.store),
+            self._telemetry,
+            max_bytes=rules.max_bytes,
+            tokens_required=not is_loopback(self._config.receivers.http.host),
+        )
 
     def on_stop(self, what: str, stop: Callable[[float], object]) -> None:
         """Have this called at the stop, in the reverse order of the start, with the seconds that are left."""

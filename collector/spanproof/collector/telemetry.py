@@ -22,6 +22,7 @@ from spanproof.collector.verdict_counts import VerdictCounts
 log = logging.getLogger("spanproof.collector")
 
 _LINE_EVERY_S = 1.0
+_QUICK_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _SECONDS = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0)
 
 
@@ -68,6 +69,7 @@ class Telemetry:
         self._count_receiving()
         self._count_evaluating()
         self._count_leaving()
+        self._count_verdicts()
 
     def _count_receiving(self) -> None:
         self.requests = self._counter(
@@ -131,6 +133,22 @@ class Telemetry:
         )
         self.tick_failures = self._counter(
             "spanproof_tick_failures", "Failures of what runs after each write, alerting among it."
+        )
+
+    def _count_verdicts(self) -> None:
+        self.verdict_requests = self._counter(
+            "spanproof_verdict_requests", "Requests for a verdict or a route, by outcome.", "kind", "outcome"
+        )
+        self.verdicts = self._counter("spanproof_verdicts", "Verdicts given on request.", "verdict")
+        self.routes = self._counter(
+            "spanproof_routes", "Routes given on request, by rule and action.", "rule", "action"
+        )
+        self.verdict_seconds = Histogram(
+            "spanproof_verdict_seconds",
+            "Time to answer a request for a verdict or a route.",
+            ["kind"],
+            buckets=_QUICK_SECONDS,
+            registry=self.registry,
         )
 
     def _counter(self, name: str, help_: str, *labels: str) -> Counter:

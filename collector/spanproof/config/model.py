@@ -27,6 +27,7 @@ from spanproof.config.hosts import is_loopback
 from spanproof.config.load import ConfigError, Problem, gather, validate_tree
 from spanproof.config.section import Seconds, Section
 from spanproof.config.targets import Webhook
+from spanproof.config.verdicts import RouteRule, Verdicts
 
 __all__ = [
     "AlertRule",
@@ -44,8 +45,10 @@ __all__ = [
     "OwnEvaluator",
     "Problem",
     "Receivers",
+    "RouteRule",
     "SandboxChoice",
     "Store",
+    "Verdicts",
     "Wal",
     "Webhook",
     "load_config",
@@ -304,6 +307,10 @@ class Config(Section):
     alerts: tuple[AlertRule, ...] = Field(default=(), description="Rules over scores, and who is notified.")
     console: Console = Field(default=Console(), description="The console and its API.")
     metrics: Metrics = Field(default=Metrics(), description="What `GET /metrics` shows of verdicts.")
+    verdicts: Verdicts = Field(default=Verdicts(), description="Verdicts while an agent runs.")
+    routes: tuple[RouteRule, ...] = Field(
+        default=(), description="Which scores make an agent fall back to another model, or to a person."
+    )
 
     @field_validator("tokens")
     @classmethod
@@ -311,6 +318,14 @@ class Config(Section):
         if any(not token.get_secret_value().strip() for token in tokens):
             raise ValueError("a token must not be blank")
         return tokens
+
+    @field_validator("routes")
+    @classmethod
+    def _routes_have_names_of_their_own(cls, routes: tuple[RouteRule, ...]) -> tuple[RouteRule, ...]:
+        names = [rule.name for rule in routes]
+        if repeated := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f"{repeated!r} is the name of two rules")
+        return routes
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -327,7 +342,9 @@ class Config(Section):
         # Prices serve the agents' cost as well.
         idle = [] if self.judge.model else sorted(self.judge.model_fields_set - {"model", "prices"})
         without_model = [f"judge.{key} is set and judge.model is not: no judge is used" for key in idle[:1]]
-        return (*reachable, *without_model)
+        unused = ["routes is set and verdicts.enabled is not: no rule is applied"]
+        without_verdicts = unused if self.routes and not self.verdicts.enabled else []
+        return (*reachable, *without_model, *without_verdicts)
 
 
 def load_config(

@@ -6,7 +6,8 @@
     tools = [Guard().langchain(python_repl)]        # a tool that takes code
     tools = [Guard().openai_agents(run_sql, "query", "sql")]
 
-In comes code, out comes a verdict within a millisecond or so; nothing is executed here. A refusal reaches the
+In comes code, out comes a verdict within a millisecond or so; nothing is executed here. Where an endpoint is
+given a collector scans, by its policy, and the guard needs no parsers of its own. A refusal reaches the
 agent as its framework's own error, so that it can do otherwise: a failed step, a tool message with the status
 error, a rejected tool call. Each finding behind one is an event of the span at hand, with its rule and place;
 what was found is in the message to the agent, without secrets.
@@ -14,9 +15,10 @@ what was found is in the message to the agent, without secrets.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from opentelemetry import trace
 
@@ -24,15 +26,19 @@ from spanproof.instrumentors.content.code_tools import arguments_named, paramete
 from spanproof.instrumentors.frameworks.delegate import Delegate
 from spanproof.instrumentors.frameworks.registry import load_guard
 from spanproof.instrumentors.spans.cohort import cohort_attributes
+from spanproof.instrumentors.verdict_client import VerdictClient, VerdictUnavailable, unscanned
+from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
 from spanproof.semconv import spanproof as ours
 
 if TYPE_CHECKING:
     from spanproof.sandbox.policy import Policy
-    from spanproof.sandbox.scanners.model import Finding, Scan
+    from spanproof.sandbox.scanners.pipeline import Pipeline
 
 _R = TypeVar("_R")
 
 _MAX_EVENTS: Final = 16
+_ENDPOINT: Final = "SPANPROOF_GUARD_ENDPOINT"
+_TOKEN: Final = "SPANPROOF_GUARD_TOKEN"  # noqa: S105 - a variable's name
 
 
 class CodeRefused(PermissionError):  # noqa: N818 - the agent reads this name
@@ -59,19 +65,44 @@ class Guard:
         agent: str = "",
         refuse_review: bool = False,
         observe: bool = False,
+        endpoint: str | None = None,
+        token: str | None = None,
+        deadline_s: float = 3.0,
+        on_failure: Literal["deny", "allow"] = "deny",
     ) -> None:
         """Make a guard.
 
         Args:
-            policy: the boundary to judge by; the default policy when None.
+            policy: the boundary to judge by; the default policy when None. A collector has its own.
             agent: the agent's name, for overrides of the policy, where the framework does not give it.
             refuse_review: refuse also what a scan alone cannot settle.
             observe: refuse nothing; verdicts and findings are recorded all the same.
+            endpoint: base URL of a collector that scans, as `http://127.0.0.1:4318`; when None the variable
+                `SPANPROOF_GUARD_ENDPOINT`. Without either, or with a policy, this process scans.
+            token: one of that collector's tokens; when None the variable `SPANPROOF_GUARD_TOKEN`.
+            deadline_s: longest wait for its verdict.
+            on_failure: without a verdict in time, `deny` refuses the code and `allow` lets it run.
 
         Raises:
             ImportError: the scanners' parsers are not installed.
             PolicyError: a scanner of the policy cannot be loaded.
+            ValueError: a policy and an endpoint are given, or the endpoint or `on_failure` is none.
         """
+        if on_failure not in ("deny", "allow"):
+            raise ValueError(f"on_failure={on_failure!r} is not known; choose 'deny' or 'allow'")
+        if policy is not None and endpoint is not None:
+            raise ValueError("policy and endpoint are given: a collector scans by its own policy")
+        self._refused = {"deny", "review"} if refuse_review else {"deny"}
+        self._observe = observe
+        self._agent = agent
+        self._allow_on_failure = on_failure == "allow"
+        self._pipeline: Pipeline | None = None
+        self._client: VerdictClient | None = None
+        url = endpoint if endpoint is not None or policy is not None else os.environ.get(_ENDPOINT)
+        if url:
+            given = os.environ.get(_TOKEN, "") if token is None else token
+            self._client = VerdictClient(url, token=given, deadline_s=deadline_s)
+            return
         try:
             from spanproof.sandbox.policy import Policy
             from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -80,16 +111,13 @@ class Guard:
                 f"the guard needs the package {missing.name!r}: pip install 'spanproof[server]'"
             ) from missing
         self._pipeline = Pipeline(Policy() if policy is None else policy)
-        self._refused = {"deny", "review"} if refuse_review else {"deny"}
-        self._observe = observe
-        self._agent = agent
 
     def check(self, code: str, language: str = "python", *, agent: str = "", tool: str = "") -> Scan:
-        """Scan code that is about to run.
+        """Scan code that is about to run, or text that goes in or out.
 
         Args:
             code: what would run.
-            language: it is written in.
+            language: it is written in; `text` for the words of a user, a model or a tool.
             agent: the agent's name, by which overrides of the policy go.
             tool: the name of the tool that runs it, likewise.
 
@@ -97,12 +125,24 @@ class Guard:
             CodeRefused: the policy does not allow it.
         """
         subject = _subject(agent or self._agent, tool, language)
-        scan = self._pipeline.for_subject(subject).scan(language, code)
+        scan = self._scan(code, language, subject)
         refused = scan.verdict.value in self._refused
         self._record(scan, refused=refused)
         if refused and not self._observe:
             raise CodeRefused(scan)
         return scan
+
+    def _scan(self, code: str, language: str, subject: Mapping[str, str]) -> Scan:
+        if self._pipeline is not None:
+            return self._pipeline.for_subject(subject).scan(language, code)
+        assert self._client is not None
+        try:
+            return self._client.scan(code, language, subject)
+        except VerdictUnavailable as unavailable:
+            trace.get_current_span().set_attribute(ours.GUARD_UNAVAILABLE, str(unavailable))
+            if self._allow_on_failure:
+                return Scan(Verdict.ALLOW, ())
+            return unscanned(str(unavailable))
 
     def smolagents(self, agent: Any) -> Any:
         """Guard a smolagents agent, in place, and every agent that it manages; gives it back."""

@@ -78,6 +78,10 @@ GUARD_VERDICT: Final = define(
 GUARD_RULES: Final = define(
     "spanproof.guard.rules", "string[]", "py.process.spawn", "rules of the findings behind it"
 )
+GUARD_UNAVAILABLE: Final = define(
+    "spanproof.guard.unavailable", "string", "no answer within 3 s",
+    "why the collector gave the guard no verdict",
+)  # fmt: skip
 
 GUARD_EVENT: Final = "spanproof.guard.finding"
 """Span event: a finding for which code was refused, or would have been by a guard that only observes."""

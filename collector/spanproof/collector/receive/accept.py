@@ -88,6 +88,11 @@ class Acceptor:
         self.max_body_bytes = max_body_bytes
         self.admission = admission
 
+    @property
+    def has_tokens(self) -> bool:
+        """Whether a token is required at all."""
+        return bool(self._tokens)
+
     def authorise(self, authorization: str | None) -> None:
         """Check the bearer token.
 

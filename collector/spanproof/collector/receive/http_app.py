@@ -7,7 +7,7 @@ form the request came in. `GET /healthz` says whether requests are taken, `GET /
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import orjson
 from google.protobuf import json_format
@@ -26,6 +26,7 @@ from spanproof.collector.wal.file import Encoding
 _PROTOCOL = "http"
 _PROTOBUF = "application/x-protobuf"
 _JSON = "application/json"
+_UNKNOWN = "only /v1/traces takes exports here; /v1/verdict and /v1/route need verdicts.enabled"
 _BODY_S = 30.0
 """How long a body may take: a client that dawdles takes a place from one that does not."""
 _DISCARD_FACTOR = 4
@@ -33,8 +34,10 @@ _DISCARD_FACTOR = 4
 a network error, which it repeats, and not the 413 that tells it not to."""
 
 
-def http_app(acceptor: Acceptor, telemetry: Telemetry, healthy: Callable[[], bool]) -> Starlette:
-    """The application; `healthy` says whether requests are taken."""
+def http_app(
+    acceptor: Acceptor, telemetry: Telemetry, healthy: Callable[[], bool], more: Sequence[Route] = ()
+) -> Starlette:
+    """Return the application; `healthy` says whether requests are taken, `more` are further endpoints."""
     traces = _Traces(acceptor)
 
     async def healthz(_: Request) -> Response:
@@ -51,10 +54,11 @@ def http_app(acceptor: Acceptor, telemetry: Telemetry, healthy: Callable[[], boo
             Route("/v1/traces", traces.export, methods=["POST"]),
             Route("/healthz", healthz, methods=["GET"]),
             Route("/metrics", metrics, methods=["GET"]),
+            *more,
         ],
         exception_handlers={
-            404: traces.refuser(Reason.UNKNOWN_PATH, "only /v1/traces takes exports here"),
-            405: traces.refuser(Reason.WRONG_METHOD, "/v1/traces takes POST"),
+            404: traces.refuser(Reason.UNKNOWN_PATH, _UNKNOWN),
+            405: traces.refuser(Reason.WRONG_METHOD, "this path takes another method"),
         },
     )
 

@@ -10,12 +10,14 @@ import asyncio
 import logging
 import socket
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import grpc
 import uvicorn
 import uvloop
 from starlette.applications import Starlette
+from starlette.routing import Route
 
 from spanproof.collector.receive.accept import Acceptor
 from spanproof.collector.receive.grpc_service import grpc_server
@@ -48,10 +50,13 @@ class Endpoints:
 
 
 class Receiver:
-    """Both receivers together."""
+    """Both receivers together; `more` are further endpoints of the one for HTTP."""
 
-    def __init__(self, where: Receivers, acceptor: Acceptor, telemetry: Telemetry) -> None:
+    def __init__(
+        self, where: Receivers, acceptor: Acceptor, telemetry: Telemetry, more: Sequence[Route] = ()
+    ) -> None:
         self._where = where
+        self._more = more
         self._acceptor = acceptor
         self._telemetry = telemetry
         self._ready = threading.Event()
@@ -124,7 +129,7 @@ class Receiver:
             bound = bind(where.host, self._other_port("http", where))
             assert bound is not None
             _tell(moved, "http", where, bound.getsockname()[1])
-        app = http_app(self._acceptor, self._telemetry, self._takes_requests)
+        app = http_app(self._acceptor, self._telemetry, self._takes_requests, self._more)
         return _Web(app, bound, f"http://{format_host(where.host)}:{bound.getsockname()[1]}")
 
     def _rpc_server(self, moved: list[str]) -> _Rpc | None:

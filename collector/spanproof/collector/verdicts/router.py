@@ -1,0 +1,102 @@
+"""Where an agent goes on: the rules of `routes`, held against the stored scores.
+
+Comes in: an agent, its model and perhaps a trace. Goes out: go on, use another model, or hand over to a
+person. The first rule that applies counts. Rates are kept for a moment, so that many agents that call at
+every step do not query the store each time.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+
+from spanproof.collector.verdicts.model import RouteAnswer, RouteRequest
+from spanproof.config.verdicts import RouteRule
+from spanproof.store import Store
+from spanproof.trace import Label, Scored
+
+_FRESH_S = 2.0
+_REMEMBERED = 1024
+
+Counted = tuple[int, int]
+"""Failed and judged."""
+
+
+class Router:
+    """Applies the rules. Thread-safe.
+
+    Args:
+        rules: in order.
+        open_store: returns the store; called for each request.
+    """
+
+    def __init__(self, rules: Sequence[RouteRule], open_store: Callable[[], Store]) -> None:
+        self._rules = tuple(rules)
+        self._open_store = open_store
+        self._guard = threading.Lock()
+        self._known: OrderedDict[Hashable, tuple[float, Counted]] = OrderedDict()
+
+    def route(self, request: RouteRequest) -> RouteAnswer:
+        """Return where the agent goes on.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        for rule in self._rules:
+            if not rule.concerns(request.agent, request.model):
+                continue
+            failed, judged = self._counted(rule, request)
+            enough = judged >= (rule.min_count if rule.of == "agent" else 1)
+            if enough and failed >= rule.threshold * judged:
+                return _answer(rule, failed, judged)
+        return RouteAnswer()
+
+    def _counted(self, rule: RouteRule, request: RouteRequest) -> Counted:
+        key = (rule.name, request.model_copy(update={"trace_id": None}) if rule.of == "agent" else request)
+        now_s = time.monotonic()
+        with self._guard:
+            if key in self._known and now_s - self._known[key][0] < _FRESH_S:
+                return self._known[key][1]
+        counted = self._count_agent(rule, request) if rule.of == "agent" else self._count_trace(rule, request)
+        with self._guard:
+            self._known.pop(key, None)
+            self._known[key] = now_s, counted
+            if len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        return counted
+
+    def _count_agent(self, rule: RouteRule, request: RouteRequest) -> Counted:
+        cohort = {"agent": request.agent, "model": request.model, "project": request.project}
+        end_ns = time.time_ns()
+        rate = self._open_store().fail_rate(
+            rule.layer,
+            name=rule.score_name,
+            cohort={name: value for name, value in cohort.items() if value},
+            start_ns=max(0, end_ns - int(rule.window_s * 1e9)),
+            end_ns=end_ns + 1,
+            failing=0,
+        )
+        return rate.failed, rate.judged
+
+    def _count_trace(self, rule: RouteRule, request: RouteRequest) -> Counted:
+        if request.trace_id is None:
+            return 0, 0
+        scores = self._open_store().scores(layer=rule.layer, name=rule.score_name, trace_id=request.trace_id)
+        labels = [each.outcome.label for each in scores if isinstance(each.outcome, Scored)]
+        return labels.count(Label.FAIL), labels.count(Label.FAIL) + labels.count(Label.PASS)
+
+
+def _answer(rule: RouteRule, failed: int, judged: int) -> RouteAnswer:
+    whose = "of the agent's runs" if rule.of == "agent" else "of the trace's verdicts"
+    score = f"{rule.layer.value}.{'score' if rule.score_name == rule.layer.value else rule.score_name}"
+    return RouteAnswer(
+        action="model" if rule.to_model is not None else "person",
+        model=rule.to_model,
+        person=rule.to_person,
+        rule=rule.name,
+        reason=f"{failed} of {judged} {whose} fail {score}, at or above {rule.threshold:g}",
+        failed=failed,
+        judged=judged,
+    )

@@ -1,0 +1,100 @@
+"""A process that scans for `/v1/verdict`: `python -m spanproof.collector.verdicts.scanner DESCRIPTOR`.
+
+Comes in, over a socket: jobs, one at a time. Goes out: what was found. The text is hostile, so it is read
+here and not in the collector: a scan that takes too long is ended with this process. It ends with its socket.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from spanproof.collector.verdicts.model import MAX_FINDINGS, Job, Scanned, SnippetJob, TraceJob
+from spanproof.evaluators.detect import detect
+from spanproof.evaluators.engine import subject_of
+from spanproof.evaluators.runs import runs_of
+from spanproof.sandbox.policy import Policy
+from spanproof.sandbox.policy_file import load_policy
+from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
+from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.trace import Span, trace_of
+from spanproof.trace.dialects import normalise
+from spanproof.trace.otlp import decode_protobuf
+
+_STRICTNESS = {Verdict.DENY: 0, Verdict.REVIEW: 1, Verdict.ALLOW: 2}
+_MAX_SNIPPETS = 1000
+
+
+def scan(pipeline: Pipeline, job: Job) -> Scanned:
+    """Return what the scan of a job found; never raises."""
+    try:
+        if isinstance(job, SnippetJob):
+            found = pipeline.for_subject(dict(job.subject)).scan(job.language, job.code)
+            return _combine([("", job.language, found)])
+        return _combine(list(_scan_trace(pipeline, job)))
+    except Exception as failure:  # noqa: BLE001 - the caller gets no verdict, and why
+        return Scanned(error=f"{type(failure).__name__}: {failure}"[:500])
+
+
+def _scan_trace(pipeline: Pipeline, job: TraceJob) -> Iterator[tuple[str, str, Scan]]:
+    """Yield span id, language and scan of each snippet in the spans."""
+    by_trace: dict[str, list[Span]] = {}
+    for span in normalise(decode_protobuf(job.body)):
+        by_trace.setdefault(span.trace_id, []).append(span)
+    for spans in by_trace.values():
+        trace = trace_of(spans)
+        snippets = detect(trace)
+        if len(snippets) > _MAX_SNIPPETS:
+            raise ValueError(f"{len(snippets)} snippets; at most {_MAX_SNIPPETS} are scanned at once")
+        subjects = {
+            snippet.id: subject_of(trace, run, snippet)
+            for run in runs_of(trace, snippets)
+            for snippet in run.snippets
+        }
+        for snippet in snippets:
+            gate = pipeline.for_subject(subjects.get(snippet.id, {"language": snippet.language.value}))
+            yield snippet.span_id, snippet.language.value, gate.scan(snippet.language.value, snippet.source)
+
+
+def _combine(scans: Sequence[tuple[str, str, Scan]]) -> Scanned:
+    found = [(position, one) for position, (_, _, scan) in enumerate(scans) for one in scan.findings]
+    found.sort(key=lambda each: _STRICTNESS[each[1].verdict])
+    verdicts = [scan.verdict for _, _, scan in scans]
+    return Scanned(
+        min(verdicts, key=_STRICTNESS.__getitem__, default=Verdict.ALLOW).value,
+        tuple((span_id, language, scan.verdict.value) for span_id, language, scan in scans),
+        tuple((position, _shortened(one)) for position, one in found[:MAX_FINDINGS]),
+        max(0, len(found) - MAX_FINDINGS),
+    )
+
+
+def _shortened(finding: Finding) -> Finding:
+    return replace(finding, message=finding.message[:1000], remedy=finding.remedy[:1000])
+
+
+def main() -> None:
+    """Serve the socket whose descriptor is the first argument, until it is closed."""
+    # Ctrl-C reaches every process of the terminal; the collector says when to end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with Connection(int(sys.argv[1])) as line:
+        try:
+            sys.path[:] = line.recv()
+            policy: Path | None = line.recv()
+            pipeline = Pipeline(load_policy(policy) if policy else Policy())
+            # The parsers are imported by the scans that need them: here, and not in the first request.
+            for language in ("python", "bash", "sql", "javascript", "text"):
+                pipeline.scan(language, "1")
+            line.send(Scanned())
+            while True:
+                line.send(scan(pipeline, line.recv()))
+        except (EOFError, ConnectionError):
+            os._exit(0)  # the collector is gone
+
+
+if __name__ == "__main__":
+    main()
