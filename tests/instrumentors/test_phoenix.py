@@ -1,18 +1,15 @@
 """Traces of ours in Arize Phoenix: really started, sent to over OTLP, asked through its API."""
 
 import json
-import os
-import subprocess
-import urllib.error
 import urllib.request
 
 import pytest
-from free_port import free_port
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from phoenix_server import phoenix_server
 from waiting import becomes
 
 from spanproof.instrumentors import (
@@ -25,7 +22,6 @@ from spanproof.instrumentors import (
 from .environments import phoenix_python
 from .trees import langchain, openai_agents, smolagents
 
-_STARTS_WITHIN_S = 300
 _SHOWS_WITHIN_S = 120
 _SPANS = """{projects{edges{node{name spans(first: 100){edges{node{
   name spanKind statusCode spanId parentId startTime input{value} output{value}
@@ -35,41 +31,8 @@ _SPANS = """{projects{edges{node{name spans(first: 100){edges{node{
 @pytest.fixture(scope="module")
 def phoenix(tmp_path_factory):
     """Phoenix on the loopback; the base URL."""
-    port = free_port()
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(tmp_path_factory.mktemp("home")),
-        "PHOENIX_HOST": "127.0.0.1",
-        "PHOENIX_PORT": str(port),
-        "PHOENIX_GRPC_PORT": str(free_port()),
-        "PHOENIX_WORKING_DIR": str(tmp_path_factory.mktemp("phoenix")),
-        "PHOENIX_SQL_DATABASE_URL": "sqlite:///:memory:",
-        "PHOENIX_TELEMETRY_ENABLED": "false",
-        "PHOENIX_ALLOW_EXTERNAL_RESOURCES": "false",
-    }
-    log = tmp_path_factory.mktemp("log") / "phoenix.log"
-    with log.open("w") as output:
-        command = [str(phoenix_python()), "-m", "phoenix.server.main", "serve"]
-        server = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        up = becomes(
-            lambda: server.poll() is not None or _answers(f"{url}/healthz"), _STARTS_WITHIN_S, pause_s=0.2
-        )
-        assert up, log.read_text()[-4000:]
-        assert server.poll() is None, log.read_text()[-4000:]
+    with phoenix_server(phoenix_python(), tmp_path_factory.mktemp("phoenix")) as url:
         yield url
-    finally:
-        server.terminate()
-        server.wait(120)
-
-
-def _answers(url: str) -> bool:
-    try:
-        with urllib.request.urlopen(url, timeout=5) as answer:
-            return answer.status == 200
-    except (urllib.error.URLError, ConnectionError, TimeoutError):
-        return False
 
 
 def _shown(url: str, project: str) -> list[dict]:

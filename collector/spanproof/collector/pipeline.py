@@ -32,6 +32,7 @@ from spanproof.collector.wal.file import Record
 from spanproof.collector.wal.log import Wal
 from spanproof.config.engine import OpenEngine
 from spanproof.config.model import Config
+from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import Store
 
 log = logging.getLogger(__name__)
@@ -91,7 +92,11 @@ class Pipeline:
             raise
 
     def start(
-        self, wal: Wal, store: Store, listeners: Sequence[Callable[[Sequence[Evaluated]], None]]
+        self,
+        wal: Wal,
+        store: Store,
+        listeners: Sequence[Callable[[Sequence[Evaluated]], None]],
+        keep: Callable[[Sequence[TraceEvaluation]], None],
     ) -> None:
         """Begin to work, on what the log still holds too.
 
@@ -99,11 +104,17 @@ class Pipeline:
             wal: the log that the requests are in.
             store: where spans and scores go.
             listeners: called with each batch of traces once it is stored.
+            keep: called with it before that, once it is stored and while it is in the log.
         """
         rules, telemetry = self._config.evaluation, self._telemetry
         self._wal, self._store = wal, store
         self._writer = Writer(
-            store=store, rules=rules, wal=wal, telemetry=telemetry, listeners=[self._settle, *listeners]
+            store=store,
+            rules=rules,
+            wal=wal,
+            telemetry=telemetry,
+            listeners=[self._settle, *listeners],
+            keep=keep,
         )
         self._spans = SpanWriter(
             store=store,

@@ -20,6 +20,7 @@ from spanproof.collector.pipeline import Pipeline
 from spanproof.collector.receive.accept import Acceptor
 from spanproof.collector.receive.admission import Admission, Backlog
 from spanproof.collector.receive.server import Endpoints, Receiver
+from spanproof.collector.sinks.sender import Sinks
 from spanproof.collector.stages.forward import Forwarder
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.ticker import Ticker, Watcher
@@ -169,10 +170,15 @@ class Collector:
         forwarder = Forwarder(config.forward, telemetry)
         forwarder.start()
         self.on_stop("forwarding", forwarder.drain)
+        sinks = Sinks(config.sinks, config.sinks_directory, telemetry)
+        sinks.start()
+        self.on_stop("sinks", sinks.drain)
         ticker = Ticker([watch(store) for watch in self._watch], telemetry)
         ticker.start()
         self.on_stop("watchers", lambda _: ticker.stop())
-        pipeline.start(wal, store, [forwarder.forward, self._evaluated.record, lambda _: ticker.nudge()])
+        pipeline.start(
+            wal, store, [forwarder.forward, self._evaluated.record, lambda _: ticker.nudge()], sinks.keep
+        )
         self.on_stop("pipeline", pipeline.drain)
         receiver = self._receiver(wal, backlog, pipeline)
         self.on_stop("receivers", lambda _: receiver.stop())

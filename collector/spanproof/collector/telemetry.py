@@ -131,6 +131,15 @@ class Telemetry:
             "kind",
             "outcome",
         )
+        self.sink_scores = self._counter(
+            "spanproof_sink_scores", "Scores for sinks, by sink and outcome.", "sink", "outcome"
+        )
+        self.sink_waiting = Gauge(
+            "spanproof_sink_waiting_scores",
+            "Scores in the queue of a sink.",
+            ["sink"],
+            registry=self.registry,
+        )
         self.tick_failures = self._counter(
             "spanproof_tick_failures", "Failures of what runs after each write, alerting among it."
         )

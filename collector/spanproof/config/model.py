@@ -26,6 +26,7 @@ from spanproof.config.evaluation import Evaluation, JudgeChoice, OwnEvaluator, S
 from spanproof.config.hosts import is_loopback
 from spanproof.config.load import ConfigError, Problem, gather, validate_tree
 from spanproof.config.section import Seconds, Section
+from spanproof.config.sinks import Sink, repeated_name
 from spanproof.config.targets import Webhook
 from spanproof.config.verdicts import RouteRule, Verdicts
 
@@ -47,6 +48,7 @@ __all__ = [
     "Receivers",
     "RouteRule",
     "SandboxChoice",
+    "Sink",
     "Store",
     "Verdicts",
     "Wal",
@@ -305,6 +307,12 @@ class Config(Section):
     store: Store = Field(default=Store(), description="Where results are kept.")
     forward: tuple[Forward, ...] = Field(default=(), description="Where spans and scores are sent on to.")
     alerts: tuple[AlertRule, ...] = Field(default=(), description="Rules over scores, and who is notified.")
+    sinks: tuple[Sink, ...] = Field(
+        default=(), description="Products that get the scores, beside the traces that they have."
+    )
+    sinks_directory: Path = Field(
+        default=Path(".spanproof/sinks"), description="Where the queues of the sinks are kept."
+    )
     console: Console = Field(default=Console(), description="The console and its API.")
     metrics: Metrics = Field(default=Metrics(), description="What `GET /metrics` shows of verdicts.")
     verdicts: Verdicts = Field(default=Verdicts(), description="Verdicts while an agent runs.")
@@ -318,6 +326,13 @@ class Config(Section):
         if any(not token.get_secret_value().strip() for token in tokens):
             raise ValueError("a token must not be blank")
         return tokens
+
+    @field_validator("sinks")
+    @classmethod
+    def _sinks_have_names_of_their_own(cls, sinks: tuple[Sink, ...]) -> tuple[Sink, ...]:
+        if repeated := repeated_name(sinks):
+            raise ValueError(f"two sinks are named {repeated!r}; give each a name of its own")
+        return sinks
 
     @field_validator("routes")
     @classmethod
@@ -344,7 +359,12 @@ class Config(Section):
         without_model = [f"judge.{key} is set and judge.model is not: no judge is used" for key in idle[:1]]
         unused = ["routes is set and verdicts.enabled is not: no rule is applied"]
         without_verdicts = unused if self.routes and not self.verdicts.enabled else []
-        return (*reachable, *without_model, *without_verdicts)
+        without_key = [
+            f"sink {sink.label}: {name} is not set: its scores wait in the queue"
+            for sink in self.sinks
+            for name in sink.missing_keys()
+        ]
+        return (*reachable, *without_model, *without_verdicts, *without_key)
 
 
 def load_config(

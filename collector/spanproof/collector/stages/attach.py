@@ -61,6 +61,23 @@ def evaluation_events(
     return request
 
 
+def score_events(scores: Sequence[Score], now_ns: int) -> ExportLogsServiceRequest:
+    """Return such events where the trace is not at hand: the resource has its service and project."""
+    request = ExportLogsServiceRequest()
+    groups: dict[tuple[str, str], list[Score]] = {}
+    for score in scores:
+        groups.setdefault((score.cohort.service, score.cohort.project), []).append(score)
+    for (service, project), group in groups.items():
+        named = {"service.name": service, f"{ours.COHORT_PREFIX}project": project}
+        logs = request.resource_logs.add(
+            resource=Resource(attributes=_pairs({name: value for name, value in named.items() if value}))
+        )
+        scope = logs.scope_logs.add()
+        scope.scope.name, scope.scope.version = EVALUATOR_SCOPE, _VERSION
+        scope.log_records.extend(_event(score, now_ns) for score in group)
+    return request
+
+
 def evaluator_spans(evaluation: TraceEvaluation, scores: Iterable[Score]) -> ExportTraceServiceRequest:
     """The scores as spans of kind EVALUATOR, each under the run it belongs to."""
     request = ExportTraceServiceRequest()

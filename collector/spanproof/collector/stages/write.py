@@ -34,6 +34,8 @@ class Writer:
 
     Args:
         listeners: called, in this thread, with each batch once it is stored; evaluations and dead letters.
+        keep: called with what was stored before its log records are settled: what it raises leaves them in
+            the log.
     """
 
     def __init__(
@@ -44,7 +46,9 @@ class Writer:
         wal: Wal,
         telemetry: Telemetry,
         listeners: Sequence[Callable[[Sequence[Evaluated]], None]],
+        keep: Callable[[Sequence[TraceEvaluation]], None] = lambda _: None,
     ) -> None:
+        self._keep = keep
         self._store = store
         self._rules = rules
         self._wal = wal
@@ -110,6 +114,13 @@ class Writer:
         letters += [self._letter_of(evaluated, why) for evaluated, why in refused.values()]
         if letters and not self._patiently(lambda: self._store.write_dead_letters(letters)):
             return
+        self._keep(
+            [
+                evaluated.evaluation
+                for evaluated in batch
+                if evaluated.evaluation is not None and evaluated.complete.trace_id not in refused
+            ]
+        )
         for evaluated in batch:
             self._wal.settle(evaluated.complete.records)
         self._telemetry.traces_failed.labels("store").inc(len(refused))

@@ -1,0 +1,384 @@
+"""The products: how each takes a score, so that sending it twice shows it once.
+
+An adapter is made from a sink's configuration; `open_client` returns a client with the product's credentials.
+A score without a verdict (errored, or withdrawn by a later evaluation) has no value in any of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from types import MappingProxyType
+from typing import Any, Final
+from urllib.parse import quote
+from uuid import UUID
+
+import httpx
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+
+from spanproof.collector.sinks.http import Adapter, NotThere, Refused, exchange, read_json
+from spanproof.collector.sinks.score import Item
+from spanproof.collector.stages.attach import score_events
+from spanproof.config.sinks import Sink, SinkKind
+
+_BATCH = 100
+
+
+class Phoenix:
+    """Arize Phoenix: span annotations, one for each name, span and identifier."""
+
+    batch = _BATCH
+
+    def send(self, client: httpx.Client, items: Sequence[Item]) -> None:
+        """Write annotations; those of the same identifier are replaced."""
+        data = [
+            {
+                "span_id": item.score.span_id,
+                "name": item.name,
+                "annotator_kind": item.annotator,
+                "identifier": item.key,
+                "result": {
+                    "score": item.amount,
+                    "label": item.label,
+                    "explanation": item.explanation or None,
+                },
+                "metadata": item.facts,
+            }
+            for item in items
+        ]
+        # Otherwise Phoenix answers before it looks whether it has the spans.
+        exchange(
+            client,
+            "POST",
+            "/v1/span_annotations",
+            missing_is_late=True,
+            params={"sync": "true"},
+            json={"data": data},
+        )
+
+    def check(self, client: httpx.Client) -> str:
+        """Return how many projects there are."""
+        answer = read_json(exchange(client, "GET", "/v1/projects"))
+        return f"Phoenix answers, with {_count(answer)} projects"
+
+
+class Langfuse:
+    """Langfuse: scores, one for each id."""
+
+    batch = 1
+
+    def send(self, client: httpx.Client, items: Sequence[Item]) -> None:
+        """Write a score, or delete one that is no longer."""
+        for item in items:
+            if item.amount is None:
+                _delete(client, f"/api/public/scores/{item.key}", only_if=item.was_sent)
+                continue
+            body = {
+                # The same id and time are the same score.
+                "id": item.key,
+                "timestamp": item.time,
+                "traceId": item.score.trace_id,
+                "observationId": item.score.span_id,
+                "name": item.name,
+                "value": item.amount,
+                "dataType": "NUMERIC",
+                "comment": _labelled(item),
+                "metadata": item.facts,
+            }
+            exchange(client, "POST", "/api/public/scores", missing_is_late=True, json=body)
+
+    def check(self, client: httpx.Client) -> str:
+        """Return the project of the keys."""
+        answer = read_json(exchange(client, "GET", "/api/public/projects"))
+        names = [str(each.get("name")) for each in answer.get("data", [])]
+        return f"Langfuse answers; the keys are of {', '.join(names) or 'no project'}"
+
+
+class LangSmith:
+    """LangSmith: feedback on runs, one for each id."""
+
+    batch = 1
+
+    def send(self, client: httpx.Client, items: Sequence[Item]) -> None:
+        """Create feedback, or change what is there."""
+        for item in items:
+            changes = {"score": _rounded(item.amount), "value": item.label, "comment": item.explanation}
+            if item.was_sent:
+                try:
+                    exchange(client, "PATCH", f"/feedback/{item.uuid}", missing_is_late=True, json=changes)
+                except NotThere:
+                    pass  # it was deleted there
+                else:
+                    continue
+            body = {
+                "id": item.uuid,
+                # LangSmith makes runs of OpenTelemetry's ids so.
+                "run_id": str(UUID(int=int(item.score.span_id, 16))),
+                "trace_id": str(UUID(item.score.trace_id)),
+                "key": item.name,
+                **changes,
+                "feedback_source": {"type": "api", "metadata": item.facts},
+            }
+            try:
+                exchange(client, "POST", "/feedback", missing_is_late=True, json=body)
+            except Refused as refused:
+                if "HTTP 409" not in str(refused):
+                    raise
+                exchange(client, "PATCH", f"/feedback/{item.uuid}", json=changes)
+
+    def check(self, client: httpx.Client) -> str:
+        """Return that the key is accepted."""
+        exchange(client, "GET", "/sessions", params={"limit": 1})
+        return "LangSmith answers and accepts the key"
+
+
+class Mlflow:
+    """MLflow: assessments of traces, known by their key in the metadata."""
+
+    batch = _BATCH
+
+    def send(self, client: httpx.Client, items: Sequence[Item]) -> None:
+        """Create assessments, or update those that are there."""
+        known: dict[str, dict[str, str]] = {}
+        for item in items:
+            trace_id = f"tr-{item.score.trace_id}"
+            if trace_id not in known:
+                known[trace_id] = self._assessments(client, trace_id)
+            path = f"/api/3.0/mlflow/traces/{trace_id}/assessments"
+            assessment = {"trace_id": trace_id, "rationale": item.explanation, "metadata": item.facts}
+            if item.amount is not None:
+                assessment["feedback"] = {"value": item.amount}
+            else:
+                assessment["feedback"] = {
+                    "error": {"error_code": str(item.label).upper(), "error_message": item.explanation}
+                }
+            there = known[trace_id].get(item.key)
+            if there is not None:
+                update = {"assessment": {**assessment, "assessment_id": there}}
+                mask = {"update_mask": "feedback,rationale,metadata"}
+                exchange(client, "PATCH", f"{path}/{there}", json=update | mask)
+                continue
+            created = {
+                **assessment,
+                "assessment_name": item.name,
+                "span_id": item.score.span_id,
+                "source": {
+                    "source_type": item.annotator.replace("LLM", "LLM_JUDGE"),
+                    "source_id": "spanproof",
+                },
+            }
+            exchange(client, "POST", path, json={"assessment": created})
+
+    def check(self, client: httpx.Client) -> str:
+        """Return how many experiments there are."""
+        answer = read_json(
+            exchange(client, "POST", "/api/2.0/mlflow/experiments/search", json={"max_results": 100})
+        )
+        return f"MLflow answers, with {len(answer.get('experiments', []))} experiments"
+
+    @staticmethod
+    def _assessments(client: httpx.Client, trace_id: str) -> dict[str, str]:
+        """Return the ids of this trace's assessments of ours, by key."""
+        path = f"/api/3.0/mlflow/traces/{trace_id}"
+        answer = read_json(exchange(client, "GET", path, missing_is_late=True))
+        info = (answer.get("trace") or {}).get("trace_info") or {}
+        return {
+            each["metadata"]["spanproof.score.key"]: each["assessment_id"]
+            for each in info.get("assessments", [])
+            if "spanproof.score.key" in (each.get("metadata") or {})
+        }
+
+
+class Braintrust:
+    """Braintrust: feedback on rows of a project's logs, where each name has one score."""
+
+    batch = _BATCH
+
+    def __init__(self, sink: Sink) -> None:
+        self._project = str(sink.project)
+
+    def send(self, client: httpx.Client, items: Sequence[Item]) -> None:
+        """Merge scores into the rows of the spans."""
+        rows = self._rows(client, sorted({item.score.span_id for item in items}))
+        missing = [item.score.span_id for item in items if item.score.span_id not in rows]
+        if missing:
+            raise NotThere(f"the project's logs do not have the span {missing[0]}")
+        feedback = [
+            {
+                "id": rows[item.score.span_id],
+                "scores": {item.name: item.value},
+                "comment": _labelled(item),
+                "metadata": item.facts,
+                "source": "external",
+            }
+            for item in items
+        ]
+        path = f"/v1/project_logs/{quote(self._project, safe='')}/feedback"
+        exchange(client, "POST", path, json={"feedback": feedback})
+
+    def check(self, client: httpx.Client) -> str:
+        """Return the project's name."""
+        answer = read_json(exchange(client, "GET", f"/v1/project/{quote(self._project, safe='')}"))
+        return f"Braintrust answers; the project is {answer.get('name')!r}"
+
+    def _rows(self, client: httpx.Client, span_ids: Sequence[str]) -> dict[str, str]:
+        listed = ", ".join(f"'{span_id}'" for span_id in span_ids)  # hexadecimal digits
+        project = self._project.replace("'", "")
+        query = (
+            f"select: id, span_id | from: project_logs('{project}') spans"
+            f" | filter: span_id IN [{listed}] | limit: {10 * len(span_ids)}"
+        )
+        answer = read_json(exchange(client, "POST", "/btql", json={"query": query, "fmt": "json"}))
+        return {str(row["span_id"]): str(row["id"]) for row in answer.get("data", [])}
+
+
+class Weave:
+    """Weights & Biases Weave: feedback on calls, replaced by id."""
+
+    batch = 1
+
+    def __init__(self, sink: Sink) -> None:
+        self._project = str(sink.project)
+
+    def send(self, client: httpx.Client, items: Sequence[Item]) -> None:
+        """Replace the feedback of the item's id."""
+        for item in items:
+            feedback_id = item.uuid
+            body = {
+                "project_id": self._project,
+                "weave_ref": f"weave:///{self._project}/call/{item.score.span_id}",
+                "feedback_type": item.name,
+                "feedback_id": feedback_id,
+                "id": feedback_id,
+                "creator": "spanproof",
+                "payload": {
+                    "value": item.amount,
+                    "label": item.label,
+                    "explanation": item.explanation,
+                    **item.facts,
+                },
+            }
+            exchange(client, "POST", "/feedback/replace", missing_is_late=True, json=body)
+
+    def check(self, client: httpx.Client) -> str:
+        """Return that the project can be read."""
+        exchange(client, "POST", "/feedback/query", json={"project_id": self._project, "limit": 1})
+        return f"Weave answers; {self._project} can be read"
+
+
+class Datadog:
+    """Datadog: evaluations of spans in LLM Observability."""
+
+    batch = _BATCH
+
+    def __init__(self, sink: Sink) -> None:
+        self._app = str(sink.project)
+
+    def send(self, client: httpx.Client, items: Sequence[Item]) -> None:
+        """Submit evaluations; one without a verdict has no form there and is left out."""
+        metrics = [self._metric(item) for item in items if item.amount is not None]
+        if metrics:
+            body = {"data": {"type": "evaluation_metric", "attributes": {"metrics": metrics}}}
+            exchange(client, "POST", "/api/intake/llm-obs/v2/eval-metric", missing_is_late=True, json=body)
+
+    def check(self, client: httpx.Client) -> str:
+        """Return that the key is accepted."""
+        exchange(client, "GET", "/api/v1/validate")
+        return "Datadog answers and accepts the key"
+
+    def _metric(self, item: Item) -> dict[str, Any]:
+        metric: dict[str, Any] = {
+            "join_on": {
+                "span": {"span_id": str(int(item.score.span_id, 16)), "trace_id": item.score.trace_id}
+            },
+            "ml_app": self._app,
+            "timestamp_ms": int(time.time() * 1000),
+            # No dots are allowed in a label.
+            "label": item.name.replace(".", "_"),
+            "metric_type": "score",
+            "score_value": item.amount,
+            "reasoning": item.explanation,
+            "metadata": item.facts,
+            "tags": ["source:otel", f"ml_app:{self._app}"],
+        }
+        if item.label is not None:
+            metric["assessment"] = item.label
+        return metric
+
+
+class Otlp:
+    """Anything that takes OTLP logs: `gen_ai.evaluation.result` events with the score's id."""
+
+    batch = _BATCH
+
+    def send(self, client: httpx.Client, items: Sequence[Item]) -> None:
+        """Send events; one that comes twice has the same `spanproof.score.id`."""
+        request = score_events([item.score for item in items], time.time_ns())
+        self._post(client, request)
+
+    def check(self, client: httpx.Client) -> str:
+        """Return that an empty request is taken."""
+        self._post(client, ExportLogsServiceRequest())
+        return "the endpoint takes OTLP logs"
+
+    @staticmethod
+    def _post(client: httpx.Client, request: ExportLogsServiceRequest) -> None:
+        headers = {"content-type": "application/x-protobuf"}
+        exchange(client, "POST", "/v1/logs", content=request.SerializeToString(), headers=headers)
+
+
+ADAPTERS: Final[Mapping[SinkKind, Callable[[Sink], Adapter]]] = MappingProxyType(
+    {
+        SinkKind.PHOENIX: lambda _: Phoenix(),
+        SinkKind.LANGFUSE: lambda _: Langfuse(),
+        SinkKind.LANGSMITH: lambda _: LangSmith(),
+        SinkKind.MLFLOW: lambda _: Mlflow(),
+        SinkKind.BRAINTRUST: Braintrust,
+        SinkKind.WEAVE: Weave,
+        SinkKind.DATADOG: Datadog,
+        SinkKind.OTLP: lambda _: Otlp(),
+    }
+)
+"""How the adapter of each kind is made."""
+
+
+def open_client(sink: Sink) -> httpx.Client:
+    """Return a client that sends to a sink with its credentials; the caller closes it."""
+    key = sink.read_key()
+    headers = {name: value.get_secret_value() for name, value in sink.headers.items()}
+    auth: httpx.BasicAuth | None = None
+    match sink.kind:
+        case SinkKind.LANGFUSE:
+            auth = httpx.BasicAuth(sink.read_public_key(), key)
+        case SinkKind.WEAVE:
+            auth = httpx.BasicAuth("api", key)
+        case SinkKind.LANGSMITH:
+            headers.setdefault("x-api-key", key)
+        case SinkKind.DATADOG:
+            headers.setdefault("dd-api-key", key)
+        case _ if key:
+            headers.setdefault("authorization", f"Bearer {key}")
+    return httpx.Client(base_url=sink.base_url, headers=headers, auth=auth, timeout=sink.timeout_s)
+
+
+def _delete(client: httpx.Client, path: str, *, only_if: bool) -> None:
+    if not only_if:
+        return
+    with suppress(NotThere):  # it is gone already
+        exchange(client, "DELETE", path, missing_is_late=True)
+
+
+def _labelled(item: Item) -> str:
+    """The explanation behind the label, for products that have no place for one."""
+    return f"{item.label}: {item.explanation}" if item.label else item.explanation
+
+
+def _rounded(amount: float | None) -> float | None:
+    """LangSmith stores four decimal places and refuses more."""
+    return None if amount is None else round(amount, 4)
+
+
+def _count(answer: Any) -> str:
+    more = "+" if answer.get("next_cursor") else ""
+    return f"{len(answer.get('data', []))}{more}"

@@ -1,0 +1,120 @@
+"""What a sink sends: a score, under a key that stays the same when its trace is evaluated again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from uuid import UUID
+
+from spanproof.collector.stages.attach import evaluation_name
+from spanproof.trace import Errored, Score, Scored, Skipped, digest
+from spanproof.trace.codec import encode
+
+WITHDRAWN = Skipped("a later evaluation of the trace no longer has this score")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One score to send.
+
+    Attributes:
+        key: 32 hexadecimal digits; the same for the same score of the same span, whatever it is by now.
+        score: without its evidence.
+        was_sent: whether an earlier state was sent, so that the product may have it.
+    """
+
+    key: str
+    score: Score
+    was_sent: bool = False
+
+    @property
+    def name(self) -> str:
+        """`spanproof.<layer>`, or `spanproof.<layer>.<name>`."""
+        return evaluation_name(self.score)
+
+    @property
+    def uuid(self) -> str:
+        """The key as a UUID."""
+        return str(UUID(self.key))
+
+    @property
+    def amount(self) -> float | None:
+        """The number under the name: a metric's raw amount, else the value; None without a verdict."""
+        outcome = self.score.outcome
+        if not isinstance(outcome, Scored):
+            return None
+        return float(outcome.value if outcome.raw is None else outcome.raw)
+
+    @property
+    def value(self) -> float | None:
+        """The value from 0 to 1; None without a verdict."""
+        return float(self.score.outcome.value) if isinstance(self.score.outcome, Scored) else None
+
+    @property
+    def label(self) -> str | None:
+        """`pass` or `fail`; `errored` or `skipped` where nothing was judged; None for what is left open."""
+        match self.score.outcome:
+            case Scored(label=label):
+                return label.value if label else None
+            case Skipped():
+                return "skipped"
+            case Errored():
+                return "errored"
+
+    @property
+    def explanation(self) -> str:
+        """One sentence, as UTF-8 can hold it."""
+        match self.score.outcome:
+            case Scored(explanation=text) | Skipped(reason=text):
+                pass
+            case Errored(error_type=error_type, message=message):
+                text = f"{error_type}: {message}"
+        return text.encode("utf-8", "replace").decode()
+
+    @property
+    def annotator(self) -> str:
+        """Who judged: `CODE`, `LLM` or `HUMAN`."""
+        evaluator = self.score.evaluator
+        if evaluator.startswith("external.human"):
+            return "HUMAN"
+        return "LLM" if "judge" in evaluator else "CODE"
+
+    @property
+    def time(self) -> str:
+        """The time of the judged span, as ISO 8601 has it."""
+        return datetime.fromtimestamp(self.score.span_time_ns / 1e9, UTC).isoformat()
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What else is worth to be known, as strings."""
+        score = self.score
+        facts = {
+            "spanproof.score.key": self.key,
+            "spanproof.score.id": score.id,
+            "spanproof.evaluator": f"{score.evaluator} {score.version}",
+            "spanproof.run_span_id": score.run_span_id,
+        }
+        if isinstance(score.outcome, Scored) and score.outcome.unit:
+            facts["spanproof.unit"] = str(score.outcome.unit)
+        return {name: value.encode("utf-8", "replace").decode() for name, value in facts.items()}
+
+
+def item_of(score: Score) -> Item:
+    """Return a score as it is sent."""
+    key = digest(
+        "sink",
+        score.trace_id,
+        score.span_id,
+        score.snippet_id or "",
+        score.layer,
+        score.name,
+        score.evaluator,
+    )
+    if isinstance(score.outcome, Scored):
+        score = replace(score, outcome=replace(score.outcome, evidence=()))
+    return Item(key, score)
+
+
+def mark_of(score: Score) -> str:
+    """Return what differs once the score says something else."""
+    return digest("mark", encode(score.outcome), score.version)

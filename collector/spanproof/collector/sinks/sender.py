@@ -1,0 +1,173 @@
+"""Sends what the queues hold: one thread for each sink, in order, for as long as it takes.
+
+Comes in: each stored trace, before its log record is settled. Goes out: requests to the products. A product
+that is down or slow holds up itself alone; a score that one refuses is noted with the reason and costs no
+other. After a crash the queue goes on where it was; what was sent and not noted is sent again, under the same
+key.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import httpx
+
+from spanproof.collector.sinks.http import Adapter, Refused, Unavailable
+from spanproof.collector.sinks.products import ADAPTERS, open_client
+from spanproof.collector.sinks.queue import SinkQueue, Waiting
+from spanproof.collector.telemetry import Sparingly, Telemetry
+from spanproof.config.sinks import Sink
+from spanproof.evaluators.model import TraceEvaluation
+from spanproof.trace import Score
+
+log = logging.getLogger(__name__)
+
+_FIRST_PAUSE_S = 1.0
+_LONGEST_PAUSE_S = 300.0
+_LATE_FIRST_S = 5.0
+"""Pause of a score whose span the product does not have yet: it may come from another exporter."""
+_LATE_LONGEST_S = 600.0
+_LOOK_EVERY_S = 1.0
+
+
+class Sinks:
+    """All sinks of a collector.
+
+    Args:
+        sinks: where scores are sent.
+        directory: where the queues are kept.
+    """
+
+    def __init__(self, sinks: Sequence[Sink], directory: Path, telemetry: Telemetry) -> None:
+        self._lanes = [_Lane(sink, directory / f"{sink.label}.sqlite3", telemetry) for sink in sinks]
+
+    def start(self) -> None:
+        """Begin to send, what former runs left in the queues too."""
+        for lane in self._lanes:
+            lane.start()
+
+    def keep(self, evaluations: Sequence[TraceEvaluation]) -> None:
+        """Queue what is new about these traces; durable when it returns.
+
+        Raises:
+            sqlite3.Error: a queue cannot be written.
+        """
+        for lane in self._lanes:
+            for evaluation in evaluations:
+                lane.keep(evaluation)
+
+    def drain(self, timeout_s: float) -> None:
+        """Send what can be sent within the time, and end; the rest stays in the queues."""
+        until = time.monotonic() + timeout_s
+        for lane in self._lanes:
+            lane.close()
+        for lane in self._lanes:
+            lane.join(max(0.0, until - time.monotonic()))
+
+
+class _Lane:
+    """One sink's queue and thread."""
+
+    def __init__(self, sink: Sink, path: Path, telemetry: Telemetry) -> None:
+        self._sink = sink
+        self._adapter: Adapter = ADAPTERS[sink.kind](sink)
+        self._telemetry = telemetry
+        self._queue = SinkQueue(path, sink.max_waiting)
+        self._wake = threading.Event()
+        self._draining = threading.Event()
+        self._stopping = threading.Event()
+        self._sparingly = Sparingly()
+        self._thread = threading.Thread(target=self._run, name=f"spanproof-sink-{sink.label}", daemon=True)
+        telemetry.sink_waiting.labels(sink.label).set_function(lambda: self._queue.waiting)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def keep(self, evaluation: TraceEvaluation) -> None:
+        dropped = self._queue.keep(
+            evaluation.trace.trace_id, [score for score in evaluation.scores if self._wants(score)]
+        )
+        if dropped:
+            self._count("dropped", dropped)
+            log.warning("the queue of sink %s is full: %d scores are dropped", self._sink.label, dropped)
+        self._wake.set()
+
+    def close(self) -> None:
+        self._draining.set()
+        self._wake.set()
+
+    def join(self, timeout_s: float) -> None:
+        self._thread.join(timeout_s)
+        self._stopping.set()
+        self._wake.set()
+        self._thread.join(self._sink.timeout_s)
+        self._telemetry.sink_waiting.remove(self._sink.label)
+        if not self._thread.is_alive():
+            self._queue.close()
+
+    def _wants(self, score: Score) -> bool:
+        return self._sink.scores == "all" or score.name == score.layer.value
+
+    def _run(self) -> None:
+        pause_s = _FIRST_PAUSE_S
+        with open_client(self._sink) as client:
+            while not self._stopping.is_set():
+                self._wake.clear()
+                wait_s = _LOOK_EVERY_S
+                try:
+                    due = self._queue.due(self._adapter.batch)
+                    if due:
+                        self._deliver(client, due)
+                        pause_s = _FIRST_PAUSE_S
+                        continue
+                except Unavailable as unavailable:
+                    wait_s = max(pause_s, unavailable.retry_after_s)
+                    pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+                    self._count("retried", 1)
+                    log.warning("sink %s: trying again in %.0f s: %s", self._sink.label, wait_s, unavailable)
+                    if self._draining.wait(wait_s):
+                        return
+                    continue
+                except Exception:
+                    log.exception("sink %s failed", self._sink.label)
+                    self._count("retried", 1)
+                if self._draining.is_set():
+                    return
+                self._wake.wait(wait_s)
+
+    def _deliver(self, client: httpx.Client, due: Sequence[Waiting]) -> None:
+        """Send these; where one of several is refused, find it by halves."""
+        try:
+            self._adapter.send(client, [each.item for each in due])
+        except Unavailable:
+            raise
+        except Exception as problem:  # noqa: BLE001 - an answer of any shape costs its own score alone
+            if len(due) > 1:
+                middle = len(due) // 2
+                self._deliver(client, due[:middle])
+                self._deliver(client, due[middle:])
+                return
+            self._give_back(due[0], problem)
+        else:
+            self._queue.sent(due)
+            self._count("sent", len(due))
+
+    def _give_back(self, waiting: Waiting, problem: Exception) -> None:
+        age_s = (time.time_ns() - waiting.since_ns) / 1e9
+        if not isinstance(problem, Refused) and age_s < self._sink.keep_for_s:
+            pause_s = min(_LATE_FIRST_S * 2 ** min(waiting.tries, 20), _LATE_LONGEST_S)
+            self._queue.postpone([waiting], pause_s)
+            self._count("postponed", 1)
+            return
+        self._queue.refuse(waiting, str(problem))
+        self._count("refused" if isinstance(problem, Refused) else "expired", 1)
+        if (left_out := self._sparingly.left_out("refused")) is not None:
+            more = f" ({left_out} more since the last line)" if left_out else ""
+            log.warning("sink %s does not take a score%s: %s", self._sink.label, more, problem)
+
+    def _count(self, outcome: str, number: int) -> None:
+        self._telemetry.sink_scores.labels(self._sink.label, outcome).inc(number)
