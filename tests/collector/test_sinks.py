@@ -12,6 +12,7 @@ import pytest
 from phoenix_server import phoenix_server
 from waiting import wait_until
 
+from spanproof.cli.app import run
 from spanproof.config.model import ConfigError, load_config
 
 from ..contract.products import Phoenix, listening
@@ -145,3 +146,31 @@ def test_a_sink_without_its_key_is_a_warning(monkeypatch) -> None:
         "sink langfuse: LANGFUSE_SECRET_KEY",
         "sink langfuse: LANGFUSE_PUBLIC_KEY",
     ]
+
+
+def test_runs_that_phoenix_has_already_get_their_verdicts_there(phoenix, tmp_path, make_request) -> None:
+    number = 930
+    body = agent_request(make_request, (number, 931, None), (number, 932, 931))
+    httpx.post(f"{phoenix}/v1/traces", content=body, headers=PROTOBUF, timeout=120).raise_for_status()
+    url = f"{phoenix}/v1/projects/default/spans"
+    wait_until(
+        lambda: len(httpx.get(url, params={"trace_id": f"{number:032x}"}, timeout=120).json()["data"]) == 2,
+        "Phoenix has both spans",
+    )
+    with running(tmp_path, **to_sink(tmp_path, phoenix)) as collector:
+        pull = [
+            "pull",
+            "phoenix",
+            "--url",
+            phoenix,
+            "--since",
+            "99999d",
+            "--to",
+            str(collector.endpoints.http),
+        ]
+        assert run([*pull, "--json"]) == 0
+        wait_until(lambda: annotations(phoenix, f"{931:016x}"), "Phoenix shows the verdicts")
+        stored = collector.store.evaluation(f"{number:032x}")
+        assert stored is not None
+        assert [run.run.name for run in stored.runs] == ["span 931"]
+        assert [snippet.source for run in stored.runs for snippet in run.run.snippets] == ["print(2 + 2)"]

@@ -20,6 +20,11 @@ from spanproof.cli.problems import ISSUES_URL, UsageProblem, describe
 _COMMANDS = {
     "demo": ("spanproof.cli.demo", "Run real agents, evaluate their traces, and show the verdicts."),
     "serve": ("spanproof.cli.commands.serve", "Run the collector: OTLP in, scores out."),
+    "connect": (
+        "spanproof.cli.commands.connect",
+        "Send scores to Phoenix, Langfuse, MLflow and others.",
+    ),
+    "pull": ("spanproof.cli.commands.pull", "Evaluate the traces that a product already has."),
     "eval": ("spanproof.cli.commands.evaluate", "Evaluate OTLP files offline."),
     "scan": ("spanproof.cli.commands.scan", "Scan source code against a policy, without running it."),
     "detect": ("spanproof.cli.commands.detect", "Find code snippets in text."),

@@ -1,0 +1,175 @@
+"""`spanproof connect`: have the collector send scores to a product, once it is known that it takes them.
+
+Comes in: the product, its address and project. Goes out: an entry of `sinks` in the configuration file, and
+what answers. Keys are read from the product's own variables and are never written into the file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+from pydantic import ValidationError
+
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.config import describe_mistakes, load_checked
+from spanproof.cli.output.console import console, print_json
+from spanproof.cli.problems import UsageProblem, page_url
+from spanproof.collector.sinks.http import NotThere, Refused, Unavailable
+from spanproof.collector.sinks.products import ADAPTERS, open_client
+from spanproof.config.model import ConfigError
+from spanproof.config.sinks import Sink, SinkKind
+from spanproof.evaluators.invalid import in_words
+
+
+@click.command("connect")
+@click.argument("kind", type=click.Choice([kind.value for kind in SinkKind]))
+@click.option("--url", help="Base URL of the product; its own when not given.")
+@click.option("--project", help="Braintrust: the project's id; Weave: entity/project; Datadog: the ml_app.")
+@click.option(
+    "--scores",
+    type=click.Choice(["layers", "all"]),
+    default="layers",
+    show_default=True,
+    help="The value of each layer, or sub-scores and metrics too.",
+)
+@click.option("--name", help="Of the sink, where there are several of one kind.")
+@click.option(
+    "--config",
+    "file",
+    envvar="SPANPROOF_CONFIG",
+    show_envvar=True,
+    type=click.Path(path_type=Path),
+    default=Path("spanproof.yaml"),
+    show_default=True,
+    help="The file to write to; made where it is not there.",
+)
+@click.option("--no-check", is_flag=True, help="Write without a request to the product.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def command(
+    kind: str,
+    url: str | None,
+    project: str | None,
+    scores: str,
+    name: str | None,
+    file: Path,
+    no_check: bool,
+    as_json: bool,
+) -> int:
+    """Send scores to a product that has the traces.
+
+    Checks that the product answers and accepts the key, then adds a sink to the configuration file. Keys
+    come from the product's variables, such as LANGFUSE_SECRET_KEY, and are not written. Exit code 2 where
+    something is wrong; the file is unchanged then.
+    """
+    given = {"kind": kind, "name": name, "url": url, "project": project}
+    entry = {key: value for key, value in given.items() if value is not None}
+    if scores != "layers":
+        entry["scores"] = scores
+    sink = make_sink(entry)
+    answer = None if no_check else _check(sink)
+    _write(file, entry)
+    if as_json:
+        print_json({"file": str(file), "sink": entry, "answer": answer})
+        return EXIT_PASS
+    if answer is not None:
+        console.print(answer)
+    console.print(f"{file}: sink {sink.label} is added; `spanproof serve --config {file}` sends to it")
+    return EXIT_PASS
+
+
+def make_sink(entry: dict[str, str]) -> Sink:
+    """Return the sink of an entry, or raise UsageProblem with what is wrong with it."""
+    try:
+        return Sink.model_validate(entry)
+    except ValidationError as invalid:
+        faults = "; ".join(in_words(each) for each in invalid.errors(include_url=False))
+        raise UsageProblem(f"{entry['kind']}: {faults}", f"see {page_url('sinks')}") from invalid
+
+
+def require_keys(sink: Sink) -> None:
+    """Raise UsageProblem where the variables with the product's keys are not set."""
+    if missing := sink.missing_keys():
+        raise UsageProblem(
+            f"{sink.kind}: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set",
+            f"export {' '.join(f'{name}=…' for name in missing)}",
+        )
+
+
+def _check(sink: Sink) -> str:
+    require_keys(sink)
+    try:
+        with open_client(sink) as client:
+            return ADAPTERS[sink.kind](sink).check(client)
+    except (Unavailable, Refused, NotThere) as problem:
+        raise UsageProblem(
+            f"{sink.kind} at {sink.base_url}: {problem}",
+            "check the URL, the project and the key; --no-check writes the entry all the same",
+        ) from problem
+
+
+def _write(file: Path, entry: dict[str, str]) -> None:
+    """Add the entry to the file, which is replaced in one step once it is known to be valid."""
+    try:
+        before = file.read_text(encoding="utf-8") if file.exists() else ""
+    except UnicodeDecodeError as odd:
+        raise UsageProblem(f"{file} is not UTF-8 text", "name another file") from odd
+    if before:
+        _load(file, file)
+    after = add_sink(before, entry, file)
+    fresh = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        fresh.write_text(after, encoding="utf-8")
+        if file.exists():
+            fresh.chmod(file.stat().st_mode & 0o777)
+        _load(fresh, file)
+        fresh.replace(file)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _load(file: Path, shown: Path) -> None:
+    try:
+        load_checked(file, {}, {})
+    except ConfigError as wrong:
+        problem = describe_mistakes(wrong)
+        raise UsageProblem(problem.what.replace(str(file), str(shown)), problem.remedy) from wrong
+
+
+def add_sink(text: str, entry: dict[str, str], file: Path) -> str:
+    """Return the text of a configuration with an entry more in `sinks`; everything else stays as it is.
+
+    Raises:
+        UsageProblem: `sinks` is not written as a list with a line for each item.
+    """
+    item = _lines(entry)
+    root = yaml.compose(text, Loader=yaml.SafeLoader) if text.strip() else None
+    if root is not None and (not isinstance(root, yaml.MappingNode) or root.flow_style):
+        raise _cannot_add(file, item)
+    found = [value for key, value in (root.value if root else ()) if key.value == "sinks"]
+    if not found:
+        return f"{text.rstrip()}\n\nsinks:\n".lstrip("\n") + "".join(f"  {line}\n" for line in item)
+    sinks = found[0]
+    if not isinstance(sinks, yaml.SequenceNode) or sinks.flow_style or not sinks.value:
+        raise _cannot_add(file, item)
+    lines = text.splitlines(keepends=True)
+    # A mark is behind the dash of its item; a dash on a line of its own is above it.
+    at = sinks.start_mark.line
+    dash = re.match(r"(\s*)-", lines[at])
+    if dash is None:
+        raise _cannot_add(file, item)
+    added = [f"{dash[1]}{line}\n" for line in item]
+    return "".join([*lines[:at], *added, *lines[at:]])
+
+
+def _lines(entry: dict[str, Any]) -> list[str]:
+    return str(yaml.safe_dump([entry], sort_keys=False, allow_unicode=True)).splitlines()
+
+
+def _cannot_add(file: Path, item: list[str]) -> UsageProblem:
+    shown = "\n    ".join(["sinks:", *(f"  {line}" for line in item)])
+    return UsageProblem(f"{file}: its `sinks` cannot be added to", f"add this by hand:\n    {shown}")

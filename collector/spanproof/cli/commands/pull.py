@@ -1,0 +1,138 @@
+"""`spanproof pull`: send the traces that a product already has to the collector, which evaluates them.
+
+Comes in: the product and how far back. Goes out: its spans, to a collector that runs. With a sink of the same
+product configured there, the scores appear on the traces in it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+
+import click
+import httpx
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from spanproof.cli.commands.connect import make_sink, require_keys
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.config import config_options
+from spanproof.cli.options.store import parse_since
+from spanproof.cli.output.console import console, print_json, progress
+from spanproof.cli.output.words import format_count
+from spanproof.cli.problems import UsageProblem
+from spanproof.collector.sinks.http import NotThere, Refused, Unavailable
+from spanproof.collector.sinks.products import open_client
+from spanproof.collector.sources import READABLE, UnreadableSpan, read_traces
+from spanproof.collector.stages.otlp_client import TRACES_PATH, Delivery, OtlpClient
+from spanproof.config.model import Config, Forward
+from spanproof.config.sinks import Sink
+
+_RETRY_FOR_S = 300.0
+_HEALTH_S = 10.0
+
+
+@click.command("pull")
+@click.argument("kind", type=click.Choice([kind.value for kind in READABLE]))
+@click.option("--url", help="Base URL of the product; that of the configured sink, else its own.")
+@click.option("--project", help="Phoenix: the project; MLflow: the experiment's id. Langfuse's keys name it.")
+@click.option("--since", default="7d", show_default=True, help="How far back: 90s, 15m, 24h, 7d.")
+@click.option("--to", help="Base URL of the collector's HTTP port; that of the configuration when not given.")
+@config_options
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def command(
+    kind: str, url: str | None, project: str | None, since: str, to: str | None, config: Config, as_json: bool
+) -> int:
+    """Evaluate the traces that a product already has.
+
+    Reads them through its API and sends them to a running collector. What is sent again is evaluated again,
+    and changes nothing.
+    """
+    sink = _sink_of(config, kind, url, project)
+    require_keys(sink)
+    since_ns = parse_since(since)
+    target = _target(config, to)
+    _require_collector(target.endpoint)
+    traces: set[bytes] = set()
+    spans = 0
+    with (
+        open_client(sink) as source,
+        OtlpClient(target, threading.Event()) as collector,
+        progress(as_json=as_json) as bar,
+    ):
+        task = bar.add_task(f"reading from {sink.kind}", total=None)
+        for request in _described(read_traces(source, sink, since_ns), sink):
+            _send(collector, request, target.endpoint)
+            found = request.resource_spans[0].scope_spans[0].spans
+            spans += len(found)
+            traces |= {span.trace_id for span in found}
+            bar.advance(task, len(found))
+    if as_json:
+        print_json({"kind": kind, "traces": len(traces), "spans": spans, "to": target.endpoint})
+    else:
+        what = f"{format_count(len(traces), 'trace')} with {format_count(spans, 'span')}"
+        console.print(f"{what} sent to {target.endpoint}; `spanproof traces` lists them once evaluated")
+    return EXIT_PASS
+
+
+def _sink_of(config: Config, kind: str, url: str | None, project: str | None) -> Sink:
+    """Return the configured sink of this kind with the options over it, else one of the options alone."""
+    configured = next((sink for sink in config.sinks if sink.kind == kind), None)
+    given = {"url": url, "project": project}
+    chosen = {key: value for key, value in given.items() if value is not None}
+    if configured is None:
+        return make_sink({"kind": kind, **chosen})
+    make_sink({"kind": kind, **chosen})  # what is wrong with an option is reported
+    return configured.model_copy(update=chosen)
+
+
+def _target(config: Config, to: str | None) -> Forward:
+    where = config.receivers.http
+    host = f"[{where.host}]" if ":" in where.host else where.host
+    headers = {}
+    with suppress(IndexError):
+        headers["authorization"] = f"Bearer {config.tokens[0].get_secret_value()}"
+    try:
+        return Forward.model_validate(
+            {"endpoint": to or f"http://{host}:{where.port}", "headers": headers, "retry_for_s": _RETRY_FOR_S}
+        )
+    except ValueError as invalid:
+        raise UsageProblem(
+            f"--to {to!r} is no http:// or https:// URL", "as in http://127.0.0.1:4318"
+        ) from invalid
+
+
+def _require_collector(endpoint: str) -> None:
+    """Raise UsageProblem where no collector answers, before the product is read for nothing."""
+    try:
+        taken = httpx.get(f"{endpoint}/healthz", timeout=_HEALTH_S).is_success
+    except httpx.HTTPError:
+        taken = False
+    if not taken:
+        raise UsageProblem(
+            f"no collector answers at {endpoint}", "start it with `spanproof serve`, or name it with --to"
+        )
+
+
+def _described(pages: Iterator[ExportTraceServiceRequest], sink: Sink) -> Iterator[ExportTraceServiceRequest]:
+    """Yield the pages; what goes wrong becomes a message with its remedy."""
+    where = f"{sink.kind} at {sink.base_url}"
+    try:
+        yield from pages
+    except NotThere as missing:
+        raise UsageProblem(f"{where}: {missing}", "name a project that it has: --project …") from missing
+    except (Unavailable, Refused) as problem:
+        raise UsageProblem(f"{where}: {problem}", "check the URL and the key") from problem
+    except (UnreadableSpan, KeyError, TypeError, AttributeError) as odd:
+        raise UsageProblem(
+            f"{where}: its answer cannot be read: {odd}", "check that the URL is that of the product"
+        ) from odd
+
+
+def _send(collector: OtlpClient, request: ExportTraceServiceRequest, endpoint: str) -> None:
+    delivery = collector.send(TRACES_PATH, request.SerializeToString())
+    if delivery not in (Delivery.SENT, Delivery.PARTIAL):
+        raise UsageProblem(
+            f"the collector at {endpoint} does not take the spans",
+            "its log says why; `tokens` of the configuration must hold the one that it requires",
+        )
