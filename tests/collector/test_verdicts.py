@@ -109,7 +109,7 @@ def test_a_span_and_a_trace_are_judged_by_the_snippets_in_them(verdicts) -> None
         ),
         pytest.param(b'{"source": "1"}', 400, "source", id="unknown field"),
         pytest.param(b'{"trace": {"resourceSpans": 3}}', 400, "resourceSpans", id="no trace"),
-        pytest.param(json.dumps({"code": "x" * 70_000}).encode(), 413, "verdicts.max_bytes", id="too large"),
+        pytest.param(json.dumps({"code": "x" * 70_000}).encode(), 413, "65536 bytes", id="too large"),
     ],
 )
 def test_what_cannot_be_judged_is_refused_with_its_reason(verdicts, body, status, says) -> None:
@@ -159,8 +159,8 @@ def test_requests_verdicts_and_their_time_are_counted(verdicts) -> None:
     ask(verdicts, {"agent": "b"}, "route", **AUTH)
     page = metrics(verdicts)
     assert 'spanproof_verdicts_total{verdict="allow"}' in page
-    assert 'spanproof_verdict_requests_total{kind="verdict",outcome="answered"}' in page
-    assert 'spanproof_verdict_seconds_count{kind="verdict"}' in page
+    assert 'spanproof_json_requests_total{kind="verdict",outcome="answered"}' in page
+    assert 'spanproof_json_seconds_count{kind="verdict"}' in page
     assert 'spanproof_routes_total{action="continue",rule=""}' in page
 
 
@@ -243,7 +243,7 @@ def test_the_guard_lets_the_collector_scan_and_refuses_what_it_denies(verdicts, 
         guard.check(DENIED, agent="a")
     # Neither too much code nor text that is no UTF-8 passes unjudged.
     open_guard = Guard(deadline_s=60, on_failure="allow")
-    with pytest.raises(CodeRefused, match="max_bytes"):
+    with pytest.raises(CodeRefused, match="larger than 65536"):
         open_guard.check(f"{'#' * 70_000}\n{DENIED}")
     with pytest.raises(CodeRefused, match="line 2"):
         open_guard.check(f"{DENIED}  # \ud800")

@@ -16,9 +16,11 @@ from types import FrameType, TracebackType
 from typing import Self
 
 from spanproof.collector.evaluated import EvaluationLog
+from spanproof.collector.external import MAX_BYTES, ScoreIntake
 from spanproof.collector.pipeline import Pipeline
 from spanproof.collector.receive.accept import Acceptor
 from spanproof.collector.receive.admission import Admission, Backlog
+from spanproof.collector.receive.json_endpoints import JsonEndpoints
 from spanproof.collector.receive.server import Endpoints, Receiver
 from spanproof.collector.sinks.sender import Sinks
 from spanproof.collector.stages.forward import Forwarder
@@ -195,22 +197,23 @@ class Collector:
             telemetry=self._telemetry,
             hand_on=pipeline.put,
         )
-        verdicts = self._verdicts() if config.verdicts.enabled else None
-        return Receiver(
-            config.receivers, acceptor, self._telemetry, verdicts.routes(acceptor) if verdicts else ()
-        )
+        endpoints = JsonEndpoints(acceptor, self._telemetry, is_loopback(config.receivers.http.host))
+        intake = ScoreIntake(lambda: self.store, config.external_scores, self._telemetry)
+        routes = [endpoints.post("/v1/scores", intake.take, MAX_BYTES)]
+        if config.verdicts.enabled:
+            routes += self._verdicts().routes(endpoints)
+        return Receiver(config.receivers, acceptor, self._telemetry, routes)
 
     def _verdicts(self) -> VerdictService:
         rules = self._config.verdicts
         pool = ScanPool(rules, self._config.policy)
-        self._on_stop("scanning processes", lambda _: pool.close())
+        self.on_stop("scanning processes", lambda _: pool.close())
         pool.open()
         return VerdictService(
             pool,
             Router(self._config.routes, lambda: self.store),
             self._telemetry,
             max_bytes=rules.max_bytes,
-            tokens_required=not is_loopback(self._config.receivers.http.host),
         )
 
     def on_stop(self, what: str, stop: Callable[[float], object]) -> None:

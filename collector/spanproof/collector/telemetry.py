@@ -145,16 +145,22 @@ class Telemetry:
         )
 
     def _count_verdicts(self) -> None:
-        self.verdict_requests = self._counter(
-            "spanproof_verdict_requests", "Requests for a verdict or a route, by outcome.", "kind", "outcome"
+        self.json_requests = self._counter(
+            "spanproof_json_requests",
+            "Requests for a verdict or a route, or with scores, by outcome.",
+            "kind",
+            "outcome",
+        )
+        self.external_scores = self._counter(
+            "spanproof_external_scores", "Scores from elsewhere that were stored.", "layer"
         )
         self.verdicts = self._counter("spanproof_verdicts", "Verdicts given on request.", "verdict")
         self.routes = self._counter(
             "spanproof_routes", "Routes given on request, by rule and action.", "rule", "action"
         )
-        self.verdict_seconds = Histogram(
-            "spanproof_verdict_seconds",
-            "Time to answer a request for a verdict or a route.",
+        self.json_seconds = Histogram(
+            "spanproof_json_seconds",
+            "Time to answer such a request.",
             ["kind"],
             buckets=_QUICK_SECONDS,
             registry=self.registry,

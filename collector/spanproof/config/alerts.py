@@ -279,6 +279,7 @@ def check_alerts(
     evaluators: Sequence[OwnEvaluator],
     judge: JudgeChoice,
     evaluation: Evaluation,
+    external: Sequence[str] = (),
 ) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with rules beside the rest of the configuration: dotted key and message."""
     names = [rule.name for rule in rules]
@@ -286,8 +287,9 @@ def check_alerts(
     for position, rule in enumerate(rules):
         if rule.name in names[:position]:
             yield f"alerts.{position}.name", f"{rule.name!r} is the name of an earlier rule too"
-        if reason := _refuse_unknown(rule, evaluators, judge) or _refuse_switched_off(
-            rule, evaluation, judge
+        if str(rule.watched) not in external and (
+            reason := _refuse_unknown(rule, evaluators, judge)
+            or _refuse_switched_off(rule, evaluation, judge)
         ):
             yield f"alerts.{position}.score", reason
         for other in rule.inhibited_by:

@@ -29,6 +29,7 @@ from spanproof.config.section import Seconds, Section
 from spanproof.config.sinks import Sink, repeated_name
 from spanproof.config.targets import Webhook
 from spanproof.config.verdicts import RouteRule, Verdicts
+from spanproof.trace import Layer
 
 __all__ = [
     "AlertRule",
@@ -58,6 +59,8 @@ __all__ = [
 
 _MIB = 1024 * 1024
 _PASSWORD = re.compile(r"(://[^:/@\s]*):[^@/\s]*@")
+
+_EXTERNAL = f"^({'|'.join(layer.value for layer in Layer)})\\.[a-z][a-z0-9_]{{0,63}}$"
 
 Port = Annotated[int, Field(ge=0, le=65535)]
 
@@ -313,6 +316,11 @@ class Config(Section):
     sinks_directory: Path = Field(
         default=Path(".spanproof/sinks"), description="Where the queues of the sinks are kept."
     )
+    external_scores: tuple[Annotated[str, Field(pattern=_EXTERNAL)], ...] = Field(
+        default=(),
+        description="Scores that `POST /v1/scores` takes, as `layer.name`; none allows any. Alerts can watch"
+        " those that are named.",
+    )
     console: Console = Field(default=Console(), description="The console and its API.")
     metrics: Metrics = Field(default=Metrics(), description="What `GET /metrics` shows of verdicts.")
     verdicts: Verdicts = Field(default=Verdicts(), description="Verdicts while an agent runs.")
@@ -387,7 +395,9 @@ def load_config(
     config, found = validate_tree(Config, gathered.tree, gathered)
     problems += found
     if config is not None:
-        wrong = check_alerts(config.alerts, config.evaluators, config.judge, config.evaluation)
+        wrong = check_alerts(
+            config.alerts, config.evaluators, config.judge, config.evaluation, config.external_scores
+        )
         problems += [Problem(gathered.place_of(key), key, message) for key, message in wrong]
     if problems or config is None:
         raise ConfigError(problems)

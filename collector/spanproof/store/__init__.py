@@ -3,6 +3,7 @@
 from spanproof.store.alerts import Acknowledgement, AlertEvent, AlertLog, Delivery, Silence
 from spanproof.store.dead_letters import DeadLetter
 from spanproof.store.errors import SchemaTooNew, StoreBusy, StoreError, StoreUnavailable
+from spanproof.store.external import ExternalScore
 from spanproof.store.feedback import Feedback, with_feedback
 from spanproof.store.store import Store, open_store
 from spanproof.store.values import FailRate, FailsWhen, Group, RunRow, TraceRow
@@ -13,6 +14,7 @@ __all__ = [
     "AlertLog",
     "DeadLetter",
     "Delivery",
+    "ExternalScore",
     "FailRate",
     "FailsWhen",
     "Feedback",

@@ -38,17 +38,22 @@ from spanproof.trace import (
 from spanproof.trace.codec import decode, encode
 
 
-def rows_of(evaluation: TraceEvaluation, written_ns: int) -> dict[Table, list[Row]]:
-    """Return every row that an evaluation makes, by table; its spans have rows of their own already."""
+def rows_of(
+    evaluation: TraceEvaluation, written_ns: int, more: Sequence[Score] = ()
+) -> dict[Table, list[Row]]:
+    """Return every row that an evaluation makes, by table; its spans have rows of their own already.
+
+    `more` are scores of it that its document does not hold.
+    """
     rows: dict[Table, list[Row]] = {
-        SCORES: [],
+        SCORES: [score_row(score, written_ns) for score in more],
         SNIPPETS: [],
         REPLAYS: [],
         TRACES: [_trace_row(evaluation, written_ns)],
     }
     times = {span.span_id: span.start_ns for span in evaluation.trace.spans}
     for run in evaluation.runs:
-        rows[SCORES] += [_score_row(score, written_ns) for score in run.scores]
+        rows[SCORES] += [score_row(score, written_ns) for score in run.scores]
         rows[SNIPPETS] += _snippet_rows(run, times, written_ns)
         rows[REPLAYS] += _replay_rows(run, times, written_ns)
     return rows
@@ -94,7 +99,8 @@ def _outcome_of(row: Mapping[str, Any]) -> Outcome:
     return Errored(row["error_type"], row["explanation"])
 
 
-def _score_row(score: Score, written_ns: int) -> Row:
+def score_row(score: Score, written_ns: int) -> Row:
+    """Return a score as a row; the inverse of `score_of`."""
     return {
         **{name: storable(getattr(score.cohort, name)) for name in DIMENSIONS},
         "trace_id": score.trace_id,

@@ -338,7 +338,38 @@ ALERT_ACKNOWLEDGEMENTS = Table(
 
 ALERT_TABLES = (ALERT_EVENTS, ALERT_DELIVERIES, ALERT_SILENCES, ALERT_ACKNOWLEDGEMENTS)
 
-TABLES = (OTEL_TRACES, OTEL_TRACE_TIMES, SCORES, SNIPPETS, REPLAYS, TRACES, DEAD_LETTERS, *ALERT_TABLES)
+EXTERNAL_SCORES = Table(
+    # Scores from elsewhere as they were given; `scores` has them too, once their trace is stored.
+    "external_scores",
+    (
+        ("trace_id", "String"),
+        ("span_id", "String"),
+        ("layer", _WORD),
+        ("name", _WORD),
+        ("source", _WORD),
+        ("value", "Float64"),
+        ("label", _WORD),
+        ("explanation", _TEXT),
+        ("raw", "Nullable(Float64)"),
+        ("unit", _WORD),
+        ("given", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
+        *_VERSIONED,
+    ),
+    key=("trace_id", "span_id", "layer", "name", "source"),
+    partition="",
+)
+
+TABLES = (
+    OTEL_TRACES,
+    OTEL_TRACE_TIMES,
+    SCORES,
+    SNIPPETS,
+    REPLAYS,
+    TRACES,
+    DEAD_LETTERS,
+    *ALERT_TABLES,
+    EXTERNAL_SCORES,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,6 +427,7 @@ MIGRATIONS = (
     Migration(3, _key_spans_by_identity),
     Migration(4, _run(DEAD_LETTERS.ddl("{database}"))),
     Migration(5, _run(*(table.ddl("{database}") for table in ALERT_TABLES))),
+    Migration(6, _run(EXTERNAL_SCORES.ddl("{database}"))),
 )
 """In order. A released step never changes: a later one alters what it made."""
 

@@ -7,6 +7,7 @@ one counts. Methods may be called from any thread.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,14 +24,24 @@ from spanproof.store.cells import Row
 from spanproof.store.connection import Connections, connect
 from spanproof.store.dead_letters import DeadLetter, dead_letters, letter_row
 from spanproof.store.documents import DOCUMENT_FORMAT, read_document
+from spanproof.store.external import (
+    ExternalScore,
+    external_row,
+    external_scores,
+    join_external,
+    scores_from,
+    without_external,
+)
 from spanproof.store.feedback import Feedback, feedback
 from spanproof.store.measures import Measures
 from spanproof.store.queries import Filter
-from spanproof.store.rows import columns, rows_of, score_of
+from spanproof.store.rows import columns, rows_of, score_of, score_row
 from spanproof.store.schema import (
     DEAD_LETTERS,
+    EXTERNAL_SCORES,
     OTEL_TRACE_TIMES,
     OTEL_TRACES,
+    SCORES,
     TRACES,
     Table,
     check_schema,
@@ -83,6 +94,8 @@ class Store:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._database = connections.database
+        # A trace and scores from elsewhere about it, written at once, would each miss the other.
+        self._joining = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -104,13 +117,15 @@ class Store:
         latest = {evaluation.trace.trace_id: evaluation for evaluation in evaluations}
         if not latest:
             return
-        with self._connections.lease() as client:
+        with self._joining, self._connections.lease() as client:
+            given = external_scores(client, self._database, list(latest))
             known = before(client, self._database, list(latest))
             # Later than what is there, also where the clock was set back in between.
             written_ns = max(time.time_ns(), known.written_ns + 1)
             batch: dict[Table, list[Row]] = {}
-            for evaluation in latest.values():
-                for table, rows in rows_of(evaluation, written_ns).items():
+            for evaluation in map(without_external, latest.values()):
+                more = scores_from(evaluation, given.get(evaluation.trace.trace_id, ()))
+                for table, rows in rows_of(evaluation, written_ns, more).items():
                     batch.setdefault(table, []).extend(rows)
             supersede(client, self._database, batch, known, written_ns)
             # The trace's own row goes last: once it is there, everything about the trace is.
@@ -139,6 +154,29 @@ class Store:
                 client.insert_arrow(f"{self._database}.{OTEL_TRACES.name}", columns.spans())
                 client.insert_arrow(f"{self._database}.{OTEL_TRACE_TIMES.name}", columns.times())
         return len(columns)
+
+    def write_external(self, scores: Sequence[ExternalScore]) -> int:
+        """Keep scores from elsewhere, and write them as scores of the traces that are stored.
+
+        Returns:
+            How many are scores of a stored run now; the others become so when their trace is written.
+
+        Raises:
+            StoreUnavailable: the server does not answer; worth a retry.
+            StoreError: the database refused.
+        """
+        with self._joining, self._connections.lease() as client:
+            trace_ids = sorted({score.trace_id for score in scores})
+            latest_ns = before(client, self._database, trace_ids).written_ns
+            written_ns = max(time.time_ns(), latest_ns + 1)
+            self._insert(client, EXTERNAL_SCORES, [external_row(score, written_ns) for score in scores])
+            found = queries.documents(client, self._database, trace_ids)
+            joined: list[Score] = []
+            for trace_id, document in found.items():
+                of_trace = [score for score in scores if score.trace_id == trace_id]
+                joined += scores_from(read_document(trace_id, *document), of_trace)
+            self._insert(client, SCORES, [score_row(score, written_ns) for score in joined])
+        return len(joined)
 
     def write_dead_letters(self, letters: Sequence[DeadLetter]) -> None:
         """Keep traces that no attempt could evaluate; a later one of the same trace replaces the former.
@@ -326,7 +364,12 @@ class Store:
         """
         with self._connections.lease() as client:
             found = queries.documents(client, self._database, trace_ids)
-        return [read_document(each, *found[each]) for each in trace_ids if each in found]
+            given = external_scores(client, self._database, trace_ids)
+        return [
+            join_external(read_document(each, *found[each]), given.get(each, ()))
+            for each in trace_ids
+            if each in found
+        ]
 
     def scores(
         self,

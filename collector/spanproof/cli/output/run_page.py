@@ -27,6 +27,7 @@ from spanproof.evaluators.replay.record import class_beside, record_of
 from spanproof.sandbox import FailureClass
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.store import Feedback
+from spanproof.store.external import EVALUATOR_PREFIX, is_external
 from spanproof.trace import (
     Ending,
     Evidence,
@@ -75,13 +76,22 @@ def run_page(
     """
     head = (_headline(run, name or run.run.name), _facts(evaluation, run), Text())
     said = map(_format_feedback, feedback)
-    return Group(*head, *_layers(run, full=full), *said, Text(), _steps(evaluation, run))
+    given = (_format_external(score) for score in run.scores if is_external(score))
+    return Group(*head, *_layers(run, full=full), *said, *given, Text(), _steps(evaluation, run))
 
 
 def _format_feedback(feedback: Feedback) -> Text:
     """Return a user's feedback in one line: `user feedback: thumbs up: the total is right`."""
     kind = Text.assemble(("user feedback: ", "bold"), plain(feedback.kind.replace("_", " ")))
     return kind if feedback.comment is None else Text.assemble(kind, ": ", plain(feedback.comment))
+
+
+def _format_external(score: Score) -> Text:
+    """Return a score from elsewhere in one line: `human: trajectory.tone  fail  too short`."""
+    source = score.evaluator.removeprefix(EVALUATOR_PREFIX)
+    name = plain(f"{score.layer.value}.{score.name}")
+    verdict, words = format_verdict(score.outcome), plain(describe_outcome(score.outcome), 600)
+    return Text.assemble((f"{source}: ", "bold"), name, "  ", verdict, "  ", words)
 
 
 def describe_divergence(run: RunEvaluation) -> str | None:
@@ -165,6 +175,8 @@ def _evidence(run: RunEvaluation, layer: Score, explained: str, *, full: bool) -
     lines: list[tuple[Text, str]] = []
     for score in run.scores:
         if score.layer is not layer.layer or score is layer or isinstance(score.outcome, Skipped):
+            continue
+        if is_external(score):
             continue
         words = describe_outcome(score.outcome)
         if full or fails(score.outcome) or errors(score.outcome):

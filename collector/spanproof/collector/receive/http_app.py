@@ -26,7 +26,9 @@ from spanproof.collector.wal.file import Encoding
 _PROTOCOL = "http"
 _PROTOBUF = "application/x-protobuf"
 _JSON = "application/json"
-_UNKNOWN = "only /v1/traces takes exports here; /v1/verdict and /v1/route need verdicts.enabled"
+_UNKNOWN = (
+    "only /v1/traces takes exports here, /v1/scores scores; /v1/verdict and /v1/route need verdicts.enabled"
+)
 _BODY_S = 30.0
 """How long a body may take: a client that dawdles takes a place from one that does not."""
 _DISCARD_FACTOR = 4

@@ -1,0 +1,125 @@
+"""`POST /v1/scores`: scores from elsewhere, stored before they are acknowledged.
+
+Comes in: labels of people, ratings of a product, verdicts of one's own harness, each about a span of a trace.
+Goes out: scores of the run beside ours, once it is stored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Collection
+from typing import Annotated, Final, Self
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from spanproof.collector.receive.json_endpoints import parse_document
+from spanproof.collector.receive.refused import Reason, Refused
+from spanproof.collector.telemetry import Telemetry
+from spanproof.evaluators.scores import BUILT_IN
+from spanproof.store import ExternalScore, Store, StoreError
+from spanproof.trace import Label, Layer
+
+MAX_BYTES: Final = 4 * 1024 * 1024
+_MAX_SCORES: Final = 1000
+_MAX_AT_ONCE: Final = 16
+
+_Word = Annotated[str, Field(pattern="^[a-z][a-z0-9_]{0,63}$")]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class GivenScore(_Body):
+    """One score.
+
+    Attributes:
+        span_id: of the step or run that was judged; the first run of the trace when not given.
+        value: from 0 to 1; that of the label when not given.
+        raw, unit: of a metric the amount behind the value.
+    """
+
+    trace_id: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
+    span_id: Annotated[str, Field(pattern="^[0-9a-f]{16}$")] | None = None
+    layer: Layer = Layer.TRAJECTORY
+    name: _Word
+    source: _Word = "human"
+    value: Annotated[float, Field(ge=0, le=1)] | None = None
+    label: Label | None = None
+    explanation: Annotated[str, Field(max_length=20_000)] = ""
+    raw: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    unit: Annotated[str, Field(max_length=50)] = ""
+
+    @model_validator(mode="after")
+    def _says_something_of_its_own(self) -> Self:
+        if self.value is None and self.label is None:
+            raise ValueError("give a value from 0 to 1, or a label: pass or fail")
+        if self.name in BUILT_IN:
+            raise ValueError(f"{self.name!r} is the name of a score of Spanproof's own; choose another")
+        return self
+
+
+class GivenScores(_Body):
+    """The body of a request: all of them are stored, or none."""
+
+    scores: Annotated[list[GivenScore], Field(min_length=1, max_length=_MAX_SCORES)]
+
+
+class ScoreIntake:
+    """Takes requests.
+
+    Args:
+        open_store: returns the store; called for each request.
+        known: names that may be given, as `layer.name`; empty allows any.
+    """
+
+    def __init__(self, open_store: Callable[[], Store], known: Collection[str], telemetry: Telemetry) -> None:
+        self._open_store = open_store
+        self._known = frozenset(known)
+        self._telemetry = telemetry
+        self._under_way = 0
+
+    async def take(self, body: bytes) -> bytes:
+        """Store the scores of a body; returns how many were, and how many of them wait for their trace.
+
+        Raises:
+            Refused: it is not valid, or the store cannot take it.
+        """
+        given = parse_document(GivenScores, body)
+        now_ns = time.time_ns()
+        names = {f"{each.layer.value}.{each.name}" for each in given.scores}
+        if self._known and (unknown := sorted(names - self._known)):
+            known = ", ".join(sorted(self._known))
+            raise Refused(Reason.MALFORMED, f"{unknown[0]} is not in external_scores, which names {known}")
+        if self._under_way >= _MAX_AT_ONCE:
+            raise Refused(Reason.FULL, f"{_MAX_AT_ONCE} such requests are being stored already")
+        self._under_way += 1
+        try:
+            scores = [_external(each, now_ns) for each in given.scores]
+            joined = await asyncio.to_thread(lambda: self._open_store().write_external(scores))
+        except StoreError as failure:
+            raise Refused(Reason.UNAVAILABLE, f"the store takes nothing now: {failure}") from failure
+        finally:
+            self._under_way -= 1
+        for each in given.scores:
+            self._telemetry.external_scores.labels(each.layer.value).inc()
+        return orjson.dumps({"stored": len(scores), "waiting": len(scores) - joined})
+
+
+def _external(given: GivenScore, now_ns: int) -> ExternalScore:
+    value = given.value if given.value is not None else float(given.label is Label.PASS)
+    return ExternalScore(
+        trace_id=given.trace_id,
+        span_id=given.span_id,
+        layer=given.layer,
+        name=given.name,
+        source=given.source,
+        value=value,
+        label=given.label,
+        explanation=given.explanation,
+        raw=given.raw,
+        unit=given.unit,
+        given_ns=now_ns,
+    )

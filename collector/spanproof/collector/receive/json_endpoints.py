@@ -1,0 +1,140 @@
+"""Endpoints that take a JSON document on the port of the OTLP receiver, and what they all check.
+
+A body is bounded, also after decompression, and must say that it is JSON, which a page of another site cannot
+send without being allowed to. Where others can reach the port a token is required, whatever the configuration
+leaves open for spans; where they cannot and none is configured, a request must name this machine as its host.
+Errors are a `Status`, as OTLP's endpoints give it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from spanproof.collector.receive import body as bodies
+from spanproof.collector.receive.accept import Acceptor
+from spanproof.collector.receive.refused import Reason, Refused
+from spanproof.collector.telemetry import Telemetry, log
+from spanproof.collector.wal.file import Encoding
+from spanproof.evaluators.invalid import in_words
+
+_JSON = "application/json"
+_BODY_S = 5.0
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
+_FAULTS = 5
+_B = TypeVar("_B", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonEndpoints:
+    """Makes endpoints.
+
+    Attributes:
+        acceptor: knows the tokens.
+        on_loopback: whether only this machine reaches the port.
+    """
+
+    acceptor: Acceptor
+    telemetry: Telemetry
+    on_loopback: bool
+
+    def post(self, path: str, answer: Callable[[bytes], Awaitable[bytes]], max_bytes: int) -> Route:
+        """Return the endpoint that answers a document with a document.
+
+        Args:
+            path: of the endpoint; its last part is the `kind` of the metrics.
+            answer: given the body; may raise `Refused`.
+            max_bytes: of the body, after decompression.
+        """
+        kind = path.rpartition("/")[2]
+
+        async def endpoint(request: Request) -> Response:
+            began = time.perf_counter()
+            outcome = "answered"
+            try:
+                self._admit(request)
+                return Response(await answer(await _read(request, max_bytes)), media_type=_JSON)
+            except Refused as refusal:
+                outcome = refusal.reason.value
+                return _refuse(refusal)
+            except ClientDisconnect:
+                outcome = Reason.MALFORMED.value
+                return _refuse(Refused(Reason.MALFORMED, "the client left before its body ended"))
+            except Exception:  # noqa: BLE001 - the last frame before the client
+                outcome = Reason.INTERNAL.value
+                log.exception("a request to %s failed", path)
+                return _refuse(Refused(Reason.INTERNAL, "internal error; the collector's log says more"))
+            finally:
+                self.telemetry.json_requests.labels(kind, outcome).inc()
+                self.telemetry.json_seconds.labels(kind).observe(time.perf_counter() - began)
+
+        return Route(path, endpoint, methods=["POST"])
+
+    def _admit(self, request: Request) -> None:
+        if not self.on_loopback and not self.acceptor.has_tokens:
+            raise Refused(
+                Reason.UNAUTHENTICATED,
+                "the port can be reached by others: set `tokens`, or listen on loopback",
+            )
+        self.acceptor.authorise(request.headers.get("authorization"))
+        host = request.headers.get("host", "")
+        name = host if host.endswith("]") else host.rpartition(":")[0] or host
+        if not self.acceptor.has_tokens and name not in _LOOPBACK:
+            # A site may point its own name at 127.0.0.1 and have a browser send whatever it likes.
+            raise Refused(
+                Reason.UNAUTHENTICATED, f"without `tokens` the host is {', '.join(sorted(_LOOPBACK))}"
+            )
+
+
+def parse_document(model: type[_B], body: bytes) -> _B:
+    """Return the document of a body.
+
+    Raises:
+        Refused: it is not one; the message names the places.
+    """
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as invalid:
+        faults = [
+            f"{'.'.join(map(str, each['loc'])) or 'body'}: {in_words(each)}"
+            for each in invalid.errors(include_url=False)[:_FAULTS]
+        ]
+        raise Refused(Reason.MALFORMED, "; ".join(faults)) from invalid
+
+
+async def _read(request: Request, max_bytes: int) -> bytes:
+    if bodies.form_of(request.headers.get("content-type", "")) is not Encoding.JSON:
+        raise Refused(Reason.UNSUPPORTED, "send application/json")
+    parts, size = [], 0
+    try:
+        async with asyncio.timeout(_BODY_S):
+            async for part in request.stream():
+                size += len(part)
+                if size > max_bytes:
+                    raise Refused(Reason.TOO_LARGE, f"the body is larger than {max_bytes} bytes")
+                parts.append(part)
+    except TimeoutError as slow:
+        raise Refused(Reason.TOO_SLOW, f"the body did not come within {_BODY_S:g} s") from slow
+    try:
+        return bodies.unpack(b"".join(parts), request.headers.get("content-encoding", ""), max_bytes)
+    except Refused as refused:
+        if refused.reason is not Reason.TOO_LARGE:
+            raise
+        raise Refused(
+            Reason.TOO_LARGE, f"the body is larger than {max_bytes} bytes after decompression"
+        ) from refused
+
+
+def _refuse(refusal: Refused) -> Response:
+    headers = {"www-authenticate": "Bearer"} if refusal.reason is Reason.UNAUTHENTICATED else {}
+    if refusal.retry_after_s is not None:
+        headers["retry-after"] = str(refusal.retry_after_s)
+    return Response(refusal.status_json(), refusal.http_status, headers, _JSON)

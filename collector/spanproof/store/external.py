@@ -1,0 +1,181 @@
+"""Scores from elsewhere: labels of people, ratings of a product, verdicts of one's own harness.
+
+They are kept as they were given, and written as scores of their run beside ours: at once where the trace is
+stored, else when it is. Evaluating a trace again loses none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from clickhouse_connect.driver.client import Client
+
+from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
+from spanproof.store.cells import Row, storable
+from spanproof.trace import Label, Layer, Score, Scored, digest, score_id
+
+EVALUATOR_PREFIX: Final = "external."
+_VERSION: Final = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalScore:
+    """A score that was given from elsewhere. A later one of the same place, name and source replaces it.
+
+    Attributes:
+        trace_id: of the run's trace.
+        span_id: of the step or run that was judged; None is the first run of the trace.
+        name: unique within the layer.
+        source: who judged, such as `human` or `harness`.
+        value: from 0 to 1.
+        label: the verdict; None for advice.
+        raw, unit: of a metric the amount behind the value.
+        given_ns: Unix time in nanoseconds.
+    """
+
+    trace_id: str
+    span_id: str | None
+    layer: Layer
+    name: str
+    source: str
+    value: float
+    label: Label | None
+    explanation: str
+    raw: float | None
+    unit: str
+    given_ns: int
+
+
+def is_external(score: Score) -> bool:
+    """Return whether a score came from elsewhere."""
+    return score.evaluator.startswith(EVALUATOR_PREFIX)
+
+
+def external_row(given: ExternalScore, written_ns: int) -> Row:
+    """Return a score from elsewhere as a row."""
+    return {
+        "trace_id": given.trace_id,
+        "span_id": given.span_id or "",
+        "layer": given.layer.value,
+        "name": given.name,
+        "source": given.source,
+        "value": given.value,
+        "label": given.label.value if given.label else "",
+        "explanation": storable(given.explanation),
+        "raw": given.raw,
+        "unit": storable(given.unit),
+        "given": given.given_ns,
+        "evaluated_ns": written_ns,
+        "is_deleted": 0,
+    }
+
+
+def external_scores(
+    client: Client, database: str, trace_ids: Sequence[str]
+) -> Mapping[str, list[ExternalScore]]:
+    """Return the scores from elsewhere about these traces, by trace id, in a stable order."""
+    if not trace_ids:
+        return {}
+    rows = client.query(
+        "SELECT trace_id, span_id, layer, name, source, value, label, explanation, raw, unit,"  # noqa: S608
+        f" toUnixTimestamp64Nano(given) FROM {database}.external_scores FINAL"
+        " WHERE trace_id IN {ids:Array(String)} ORDER BY trace_id, span_id, layer, name, source",
+        parameters={"ids": list(trace_ids)},
+    ).result_rows
+    found: dict[str, list[ExternalScore]] = {}
+    for row in rows:
+        found.setdefault(row[0], []).append(
+            ExternalScore(
+                trace_id=row[0],
+                span_id=row[1] or None,
+                layer=Layer(row[2]),
+                name=row[3],
+                source=row[4],
+                value=row[5],
+                label=Label(row[6]) if row[6] else None,
+                explanation=row[7],
+                raw=row[8],
+                unit=row[9],
+                given_ns=int(row[10]),
+            )
+        )
+    return found
+
+
+def scores_from(evaluation: TraceEvaluation, given: Iterable[ExternalScore]) -> list[Score]:
+    """Return scores from elsewhere as scores of the runs of their trace; none where it has no run."""
+    return [
+        _score(each, run, evaluation)
+        for each in given
+        if (run := _run_of(evaluation, each.span_id)) is not None
+    ]
+
+
+def join_external(evaluation: TraceEvaluation, given: Sequence[ExternalScore]) -> TraceEvaluation:
+    """Return the evaluation with scores from elsewhere behind its own."""
+    scores = scores_from(evaluation, given)
+    if not scores:
+        return evaluation
+    runs = (
+        replace(run, scores=(*run.scores, *(one for one in scores if one.run_span_id == run.run.span_id)))
+        for run in evaluation.runs
+    )
+    return replace(evaluation, runs=tuple(runs))
+
+
+def without_external(evaluation: TraceEvaluation) -> TraceEvaluation:
+    """Return the evaluation without scores from elsewhere: those are kept apart."""
+    if not any(map(is_external, evaluation.scores)):
+        return evaluation
+    runs = (
+        replace(run, scores=tuple(each for each in run.scores if not is_external(each)))
+        for run in evaluation.runs
+    )
+    return replace(evaluation, runs=tuple(runs))
+
+
+def _run_of(evaluation: TraceEvaluation, span_id: str | None) -> RunEvaluation | None:
+    """Return the run that a span is in: the nearest above it; the first run for a span that is in none."""
+    runs = {run.run.span_id: run for run in evaluation.runs}
+    seen: set[str] = set()
+    while span_id is not None and span_id not in seen:
+        if span_id in runs:
+            return runs[span_id]
+        seen.add(span_id)
+        span = evaluation.trace.by_id.get(span_id)
+        span_id = span.parent_id if span is not None else None
+    return evaluation.runs[0] if evaluation.runs else None
+
+
+def _score(given: ExternalScore, of_run: RunEvaluation, evaluation: TraceEvaluation) -> Score:
+    run = of_run.run
+    span_id = given.span_id or run.span_id
+    span = evaluation.trace.by_id.get(span_id)
+    evaluator = f"{EVALUATOR_PREFIX}{given.source}"
+    judged = digest("external", str(given.given_ns), repr(given.value), given.label or "", given.explanation)
+    return Score(
+        id=score_id(
+            trace_id=given.trace_id,
+            span_id=span_id,
+            snippet=None,
+            layer=given.layer.value,
+            name=given.name,
+            evaluator=evaluator,
+            version=_VERSION,
+            input_digest=judged,
+        ),
+        trace_id=given.trace_id,
+        run_span_id=run.span_id,
+        span_id=span_id,
+        snippet_id=None,
+        layer=given.layer,
+        name=given.name,
+        evaluator=evaluator,
+        version=_VERSION,
+        outcome=Scored(given.value, given.label, given.explanation, (), given.raw, given.unit),
+        cohort=run.cohort,
+        span_time_ns=span.start_ns if span is not None else run.start_ns,
+        input_digest=judged,
+    )
