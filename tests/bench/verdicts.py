@@ -2,8 +2,8 @@
 
     python tests/bench/verdicts.py [--requests N]
 
-The snippets are the repository's own: text here, nothing of them is executed. One process scans. The second
-table is of four clients at once, each with a connection of its own.
+The snippets are the repository's own: text here, nothing of them is executed. One process scans. The first
+line is the control: the same requests without a scan, which on a busy machine take their time as well.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ def main() -> None:
             assert process.stdout is not None
             url = orjson.loads(process.stdout.readline())["http"]
             try:
+                report("no scan at all", measure_empty(url, count))
                 report("one client", measure(url, count))
                 report("four clients", measure_beside(url, count, 4))
                 report("one guard", measure_guard(url, count))
@@ -70,6 +71,17 @@ def measure(url: str, count: int) -> list[float]:
             client.post(f"{url}/v1/verdict", json={"code": code, "language": language}).raise_for_status()
             times.append(time.perf_counter() - began)
     return times[len(SNIPPETS) :]
+
+
+def measure_empty(url: str, count: int) -> list[float]:
+    """Return the seconds of requests that are refused unread: what the machine and HTTP take alone."""
+    times = []
+    with httpx.Client() as client:
+        for _ in range(count):
+            began = time.perf_counter()
+            client.post(f"{url}/v1/verdict", json={})
+            times.append(time.perf_counter() - began)
+    return times
 
 
 def measure_beside(url: str, count: int, clients: int) -> list[float]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
+import signal
 import socket
 import threading
 import time
@@ -165,14 +167,31 @@ def test_requests_verdicts_and_their_time_are_counted(verdicts) -> None:
 
 
 async def test_a_scan_that_overruns_denies_and_the_next_one_is_scanned() -> None:
-    pool = ScanPool(Verdicts(enabled=True, deadline_s=0.2), None)
+    pool = ScanPool(Verdicts(enabled=True, deadline_s=3), None)
     pool.open()
     try:
-        # Twenty million characters take longer than a fifth of a second to be sent and counted alone.
-        slow = await pool.scan(SnippetJob("python", "x = 1\n" * 3_400_000))
-        assert slow.verdict == "deny"
-        after = await pool.scan(SnippetJob("python", "print(1)"))
-        assert after.verdict == "allow"
+        pool._all[0]._process.send_signal(signal.SIGSTOP)
+        slow = await pool.scan(SnippetJob("python", "print(1)"))
+        assert (slow.verdict, slow.findings[0][1].rule) == ("deny", "scanner_error")
+        assert "longer than verdicts.deadline_s" in slow.findings[0][1].message
+        assert (await pool.scan(SnippetJob("python", "print(1)"))).verdict == "allow"
+        # One that ended while it had nothing to do is replaced, and no code is blamed for it.
+        pool._all[0]._process.kill()
+        pool._all[0]._process.wait()
+        assert (await pool.scan(SnippetJob("python", "print(1)"))).verdict == "allow"
+    finally:
+        pool.close()
+
+
+async def test_more_requests_than_there_is_room_for_are_refused() -> None:
+    pool = ScanPool(Verdicts(enabled=True, deadline_s=3, max_waiting=2), None)
+    pool.open()
+    try:
+        pool._all[0]._process.send_signal(signal.SIGSTOP)
+        job = SnippetJob("python", "print(1)")
+        results = await asyncio.gather(*(pool.scan(job) for _ in range(3)), return_exceptions=True)
+        # The first overruns, the second has waited too long by then, the third finds no room.
+        assert sorted(type(each).__name__ for each in results) == ["ScanFull", "ScanFull", "Scanned"]
     finally:
         pool.close()
 

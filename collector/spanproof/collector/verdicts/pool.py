@@ -134,6 +134,8 @@ class _Process:
         Raises:
             ScannerGone: there was not enough time, or the process ended.
         """
+        if self._process is not None and self._process.poll() is not None:
+            self.end()  # it ended while it had nothing to do, which says nothing of this job
         if self._line is None:
             self.start()
             until = max(until, time.monotonic() + _AFTER_START_S)
