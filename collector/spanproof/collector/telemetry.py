@@ -154,7 +154,7 @@ class Telemetry:
         self.external_scores = self._counter(
             "spanproof_external_scores", "Scores from elsewhere that were stored.", "layer"
         )
-        self.verdicts = self._counter("spanproof_verdicts", "Verdicts given on request.", "verdict")
+        self.verdicts_given = self._counter("spanproof_verdicts", "Verdicts given on request.", "verdict")
         self.routes = self._counter(
             "spanproof_routes", "Routes given on request, by rule and action.", "rule", "action"
         )

@@ -61,7 +61,7 @@ class VerdictService:
             scanned = await self._pool.scan(_job_of(parse_document(VerdictRequest, body)))
         except ScanFull as full:
             raise Refused(Reason.FULL, str(full)) from full
-        self._telemetry.verdicts.labels(scanned.verdict).inc()
+        self._telemetry.verdicts_given.labels(scanned.verdict).inc()
         return orjson.dumps(_as_row(scanned, int((time.perf_counter() - began) * 1e6)))
 
     async def _route(self, body: bytes) -> bytes:
