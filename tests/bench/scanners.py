@@ -1,9 +1,11 @@
 """Measures the pre-execution gate on labelled snippets: recall, false alarms and time, beside its peers.
 
     python tests/bench/scanners.py DATA_DIRECTORY [--misses] [--sizes] [--bandit PATH] [--detect-secrets PATH]
+        [--gitleaks PATH] [--secrets FILE]
 
 `DATA_DIRECTORY` holds `redcode-dev.jsonl`, `benign-twins-dev.jsonl` and `humaneval.jsonl`; where one is
-absent its rows are left out. The repository's own evasions and benign snippets come on top. Snippets are text
+absent its rows are left out. `FILE` has lines of `{"id", "language", "source", "secret"}`, where `secret` is whether
+the text holds one; a secret is found by a denial or a review. The repository's own evasions and benign snippets come on top. Snippets are text
 here: nothing of them is executed. Times are of the processor; those of the clock grow with what else runs.
 """
 
@@ -21,6 +23,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -91,6 +94,13 @@ def main() -> None:
     _print_pairs(found)
     if arguments.sizes:
         _sizes(pipeline)
+    if arguments.secrets is not None:
+        for name, wanted, held in (("secrets", Verdict.DENY, True), ("like secrets", Verdict.ALLOW, False)):
+            rows = [row for row in _rows(arguments.secrets) if row["secret"] is held]
+            samples = [Sample(str(row["id"]), str(row["language"]), "", str(row["source"])) for row in rows]
+            if samples:
+                case = Case(name, wanted, samples)
+                _peers(case, _measure(pipeline, case, show=arguments.misses), arguments)
 
 
 def _measure(pipeline: Pipeline, case: Case, *, show: bool) -> list[Measured]:
@@ -120,6 +130,7 @@ def _peers(case: Case, ours: list[Measured], arguments: argparse.Namespace) -> N
     for name, program, line in (
         ("bandit", arguments.bandit, ["-q", "-r", "-f", "json", "."]),
         ("detect-secrets", arguments.detect_secrets, ["scan", "--all-files", "."]),
+        ("gitleaks", arguments.gitleaks, ["dir", ".", "-f", "json", "-r", "-", "--no-banner", "-l", "error"]),
     ):
         if (name == "bandit" and suffix != ".py") or shutil.which(program) is None:
             continue
@@ -130,8 +141,7 @@ def _peers(case: Case, ours: list[Measured], arguments: argparse.Namespace) -> N
             started = time.perf_counter()
             done = subprocess.run([program, *line], cwd=directory, capture_output=True, check=False)
             took_ms = (time.perf_counter() - started) * 1000 / len(case.samples)
-        results = json.loads(done.stdout)["results"]
-        flagged = {Path(one["filename"]).name for one in results} if name == "bandit" else set(results)
+        flagged = _flagged(name, json.loads(done.stdout))
         n = len(case.samples)
         right = (len(flagged) if case.wanted is Verdict.DENY else n - len(flagged)) / n
         ratio = took_ms * n / sum(one.wall_ms for one in ours)
@@ -139,6 +149,15 @@ def _peers(case: Case, ours: list[Measured], arguments: argparse.Namespace) -> N
             f"    {name:34}{n:>5}{n - len(flagged):>7}{'':>8}{len(flagged):>6}{right:>9.1%}"
             f"   {took_ms:.1f} ms each with start-up, {ratio:.0f} times ours"
         )
+
+
+def _flagged(peer: str, report: Any) -> set[str]:
+    """The names of the files in which a peer finds anything."""
+    if peer == "detect-secrets":
+        return set(report["results"])
+    if peer == "gitleaks":
+        return {Path(one["File"]).name for one in report}
+    return {Path(one["filename"]).name for one in report["results"]}
 
 
 def _format_findings(scan: Scan) -> str:
@@ -264,6 +283,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--misses", action="store_true", help="name each sample that did not get its verdict")
     parser.add_argument("--bandit", default="bandit", help="the program; where absent its rows are left out")
     parser.add_argument("--detect-secrets", default="detect-secrets", help="likewise")
+    parser.add_argument("--gitleaks", default="gitleaks", help="likewise")
+    parser.add_argument("--secrets", type=Path, help="texts with and without secrets")
     parser.add_argument("--sizes", action="store_true", help="time over the size of the source")
     return parser.parse_args()
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from spanproof.sandbox.scanners.model import Finding, Scan
-from spanproof.sandbox.scanners.secret_formats import FORMATS
+from spanproof.sandbox.scanners.secret_formats import mask_secrets
 from spanproof.trace import Errored, Evidence, Outcome, Scored, Skipped, Snippet
 
 MAX_QUOTED = 2_000
@@ -25,11 +25,7 @@ _RECOGNISABLE = 8
 
 def mask_formats(text: str) -> str:
     """The text with everything in a provider's format of secrets replaced by the format's name."""
-    lowered = text.lower()
-    for form in FORMATS:
-        if any(word in lowered for word in form.keywords):
-            text = form.pattern.sub(f"[{form.name}]", text)
-    return text
+    return mask_secrets(text, lambda name: f"[{name}]")
 
 
 class Redactor:

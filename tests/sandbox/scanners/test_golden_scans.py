@@ -29,7 +29,7 @@ _LANGUAGES = {
 # In pieces, so that no scanner of a code host takes this file for a leak.
 _MADE_UP = {
     "github-token": "gh" + "p_" + "a8Xk29dLqPz0Wm3v7TnB5cR1yE4uHs6gJf2Q",
-    "private-key": "-----BEGIN RSA " + "PRIVATE KEY-----",
+    "private-key": "-----BEGIN RSA PRIVATE KEY-----MIIEpAIBAAKCAQEAq8Zr2LmX0pWv7TnB5cR1yE4uHs6gJf3K",
 }
 _SOURCES = sorted(path for path in _GOLDEN.iterdir() if path.suffix in _LANGUAGES)
 

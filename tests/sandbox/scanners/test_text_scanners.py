@@ -28,7 +28,7 @@ _SECRETS = {
     "databricks-token": "dap" + "i" + "0a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d",
     "json-web-token": "ey"
     "J" + _random_looking(20) + ".ey" + "J" + _random_looking(30) + "." + _random_looking(20),
-    "private-key": "-----BEGIN RSA " + "PRIVATE KEY-----",
+    "private-key": "-----BEGIN RSA " + "PRIVATE KEY-----\n" + _random_looking(64),
     "sendgrid-key": "S" + "G." + _random_looking(22) + "." + _random_looking(43),
     "vault-token": "hv" + "s." + _random_looking(30),
 }

@@ -1,37 +1,75 @@
-"""Secrets in any text: providers' own formats, secret-named identifiers holding a literal, entropy last.
+"""Secrets in any text: known formats, values that a name announces, entropy last.
 
 In: a source. Out: findings with rule and place. The value itself goes nowhere: not into a message, a log or a
-store. Each rule has keywords that must occur before its pattern is tried, and every quantifier is bounded, so
-that the time is linear.
+store. A format denies; a value that a provider's name makes a secret denies where the identifier calls it so;
+what only a name announces is reviewed where it looks random.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_left
-from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.secret_formats import find_formats, format_title
+from spanproof.sandbox.scanners.secret_formats import (
+    ALLOWED,
+    ALLOWED_BY_NAME,
+    Secret,
+    entropy,
+    find_all,
+    find_secrets,
+)
 from spanproof.sandbox.scanners.source import Source
+from spanproof.sandbox.words import words
 
 _ASSIGNED = re.compile(
-    # The possessive quantifier keeps a long run of such names linear.
-    r"(?i)(?:secret|token|passw(?:or)?d|passwd|pwd|api[_-]?key|apikey|access[_-]?key|auth[_-]?key|private[_-]?key"
-    r"|client[_-]?secret|credential)[a-z0-9_]{0,20}+"
-    r"[\"'\]]{0,2}\s{0,4}(?:=|:|=>)\s{0,4}[rbuf]{0,2}[\"'](?P<value>[^\"'\s\\]{8,200})[\"']"
+    # The possessive quantifiers keep a long run of such names linear.
+    r"(?i)(?:secret|token|passw(?:or)?d|passphrase|pwd|api[_.-]?key|auth|credentials?|creds|key)[\w.-]{0,30}+"
+    r"[\"'\]]{0,2}+\s{0,4}+(?:=>|:?=|:|,)\s{0,4}+(?:[rbuf]{0,2}+[\"'](?P<quoted>[^\"'\s\\]{8,200}+)[\"']"
+    r"|(?P<bare>[\w+/.~|!%^-]{16,200}+={0,2}+)(?![\w(\[{:/@*$]))"
 )
-_ASSIGNED_WORDS: Final = ("secret", "token", "passw", "pwd", "key", "credential")
+_ASSIGNED_WORDS: Final = ("secret", "token", "pass", "pwd", "api", "key", "auth", "cred")
+_LITERAL = re.compile(r"""["']([A-Za-z0-9+/=_.|!\-]{24,200}+)["']""")
+
+_SECRET_WORDS: Final = words(
+    "secret secrets token tokens password passwd passphrase pass pwd pw key keys apikey auth authorization"
+    " bearer credential credentials cred creds pat license signing"
+)
+_SECRET_PART = re.compile(r"(?i)secret|token|passw|passphrase|api_?key|accesskey")
+_DIGEST_WORDS: Final = words(
+    "sha sha1 sha256 sha384 sha512 md5 crc crc32 digest hash hashes checksum etag commit revision uuid guid"
+    " fingerprint thumbprint integrity nonce salt public image src href"
+)
+"""Words of a name, wherever they stand in it, whose value is random and no secret."""
+
+_DATA_WORDS: Final = words(
+    "id ids identifier name names path paths file files url uri type types count limit length size field"
+    " fields label column version alias prefix suffix pattern regex header format endpoint expiry ttl index"
+    " cursor page"
+)
+"""Last words of a name that say something about a secret, and hold none."""
+
+_KEYS_OF_DATA: Final = words(
+    "cache partition primary foreign sort object s3 bucket idempotency dedup routing row group next page"
+    " column translation i18n sequence message storage map dict json yaml query sharding lookup continuation"
+    " csrf"
+)
+"""Words before `key` or `token` that make it one of data."""
+
+_LONG: Final = 60
+"""Characters of a value above which words occur in it by chance."""
 
 _PLACEHOLDER = re.compile(
-    r"(?i)^(?:x+|\*+|\.+|<.*>|\$?\{.*\}|%.*%|.*(?:your|example|sample|dummy|placeholder|change_?me|insert|replace"
-    r"|redacted|fake|test|here|todo|none|null|undefined|foobar|xxxx|1234|abcd).*)$"
+    r"^(?:<.*>|\$?\{.*\}|\[.*\]|%.*%)$|EXAMPLE|(?i:(?<![a-z])(?:your|example|sample|dummy|placeholder|change_?me|insert"
+    r"|replace|redacted|fake|todo|foobar|here|not_?a_?real)(?![a-z]))|(?i:x{4}|\*{4}|\.{3}|123456789|abcdefgh|(.)\1{7})"
 )
-_LITERAL = re.compile(r"""["']([A-Za-z0-9+/=_\-]{32,128})["']""")
-_HEX_OR_ID = re.compile(r"^(?:[0-9a-fA-F-]+|[0-9]+|[a-z_\-/]+|[A-Z_\-/]+|[A-Za-z_\-/]+)$")
+_CHUNK = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_WORD_OF_NAME = re.compile(r"(?i:sha|md|crc|s)[0-9]+|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_BEFORE_LITERAL = re.compile(r"([\w.-]{1,60})[\"'\]]{0,2}\s{0,3}(?:[=:(,]|=>|:=)\s{0,3}[rbuf]{0,2}$")
 
 
 def scan(context: Context, source: Source) -> None:
@@ -39,61 +77,136 @@ def scan(context: Context, source: Source) -> None:
     text = source.text
     lowered = source.lowered
     taken: list[tuple[int, int]] = []
-    for form in find_formats(lowered):
+    for found in find_secrets(text, lowered, source.language):
         context.check_time()
-        for found in form.pattern.finditer(text):
-            if _PLACEHOLDER.match(found[0][8:]) and form.name != "private-key":
-                continue
-            if not _claims(taken, found.span()):
-                continue
-            place = source.place(*found.span())
+        verdict = _judge(text, found)
+        if verdict is not Verdict.ALLOW and _claims(taken, (found.start, found.end)):
+            name, place = found.form.name, source.place(found.start, found.end)
             context.add_secret(
-                f"secret.{form.name}", place, f"holds a secret: {format_title(form.name)}", found[0]
+                f"secret.{name}", place, f"holds a secret: {name}", text[found.start : found.end], verdict
             )
-    if [word for word in _ASSIGNED_WORDS if word in lowered]:
-        _scan_assigned(context, source, taken)
+    _scan_assigned(context, source, taken)
     if len(text) < 200_000:
         _scan_entropy(context, source, taken)
 
 
+def _judge(text: str, found: Secret) -> Verdict | None:
+    """The verdict of a match; None for the rule's own."""
+    value = text[found.start : found.end]
+    if _is_placeholder(value[6:]):
+        return Verdict.ALLOW
+    if not found.form.named:
+        return None
+    name = _identifier_before(text, found.match_start) + text[found.match_start : found.start]
+    if _names_data(name):
+        return Verdict.ALLOW
+    return None if _names_secret(name) else Verdict.REVIEW
+
+
 def _scan_assigned(context: Context, source: Source, taken: list[tuple[int, int]]) -> None:
-    for found in _ASSIGNED.finditer(source.text):
-        value = found["value"]
-        if _PLACEHOLDER.match(value) or not _claims(taken, found.span("value")):
+    text = source.text
+    for found in _find_assigned(text, source.lowered):
+        group = "quoted" if found["quoted"] else "bare"
+        value = found[group]
+        if _is_placeholder(value):
             continue
-        real = len(value) >= 16 and entropy(value) >= 3.3 and any(one.isdigit() for one in value)
+        name = _identifier_before(text, found.start()) + text[found.start() : found.start(group)]
+        name = re.split(r"[\"'\]\s=:,]", name, maxsplit=1)[0]
+        random = _looks_random(text, found, name, value)
+        if (group == "bare" and not random) or not _claims(taken, found.span(group)):
+            continue
         context.add_secret(
             "secret.assigned",
-            source.place(*found.span("value")),
-            f"a name that announces a secret ({_name(source.text, found)}) holds a literal value",
+            source.place(*found.span(group)),
+            f"a name that announces a secret ({name}) holds a literal value",
             value,
-            Verdict.REVIEW if real else None,
+            Verdict.REVIEW if random else None,
         )
 
 
-def _name(text: str, found: re.Match[str]) -> str:
-    """The whole identifier a match is the end of."""
-    start = found.start()
-    while (
-        start > 0 and found.start() - start < 40 and (text[start - 1].isalnum() or text[start - 1] in "_.-")
-    ):
+def _find_assigned(text: str, lowered: str) -> Iterator[re.Match[str]]:
+    """Yield the assignments to names that announce a secret, in order."""
+    end = 0
+    for at in sorted(at for word in _ASSIGNED_WORDS for at in find_all(lowered, word)):
+        found = _ASSIGNED.match(text, at) if at >= end else None
+        if found is not None:
+            end = found.end()
+            yield found
+
+
+def _is_placeholder(value: str) -> bool:
+    return len(value) <= _LONG and bool(_PLACEHOLDER.search(value))
+
+
+def _looks_random(text: str, found: re.Match[str], name: str, value: str) -> bool:
+    """Whether a value is too random for a word, a path or an identifier, and its name calls it a secret."""
+    kinds = _count_kinds(value)
+    if len(value) < 16:
+        enough = kinds >= (3 if len(value) >= 10 else 4) and "pass" in name.lower()
+    else:
+        enough = entropy(value) >= 3.3 and kinds >= 2 and not _is_words(value)
+    if not enough or _names_data(name) or "://" in value or ALLOWED.allows(text, found, value):
+        return False
+    # A long random value holds some of the many short words by chance.
+    return len(value) > _LONG or not any(one.allows(text, found, value) for one in ALLOWED_BY_NAME)
+
+
+def _count_kinds(value: str) -> int:
+    """How many kinds of characters a value has: small and capital letters, digits, others."""
+    kinds = (str.islower, str.isupper, str.isdigit, lambda one: not one.isalnum())
+    return sum(any(is_kind(one) for one in value) for is_kind in kinds)
+
+
+def _is_words(value: str) -> bool:
+    """Whether a value is made of words and numbers: their runs of one kind are longer than by chance."""
+    chunks = _CHUNK.findall(value)
+    return sum(map(len, chunks)) >= 3.5 * len(chunks)
+
+
+def _names_secret(name: str) -> bool:
+    return bool(_SECRET_PART.search(name)) or not _SECRET_WORDS.isdisjoint(_words_of(name))
+
+
+def _names_data(name: str) -> bool:
+    """Whether an identifier names a digest, an identifier or a key of data, and no secret."""
+    parts = _words_of(name)
+    if not _DIGEST_WORDS.isdisjoint(parts):
+        return not _SECRET_PART.search(name) or "public" in parts
+    if parts and parts[-1] in _DATA_WORDS:
+        return parts[-3:] != ["access", "key", "id"]
+    held = {"key", "keys", "token", "tokens"}
+    return any(first in _KEYS_OF_DATA and second in held for first, second in pairwise(parts))
+
+
+def _words_of(name: str) -> list[str]:
+    """The words of an identifier, in lower case: `dbPassword_2` is db, password and 2."""
+    return [one.lower() for one in _WORD_OF_NAME.findall(name)]
+
+
+def _identifier_before(text: str, end: int) -> str:
+    """What stands before an offset and belongs to the same identifier."""
+    start = end
+    while start > 0 and end - start < 40 and (text[start - 1].isalnum() or text[start - 1] in "_.-"):
         start -= 1
-    return re.split(r"[\"'\]\s=:]", text[start : found.start("value")], maxsplit=1)[0]
+    return text[start:end]
 
 
 def _scan_entropy(context: Context, source: Source, taken: list[tuple[int, int]]) -> None:
-    for found in _LITERAL.finditer(source.text):
+    text = source.text
+    for found in _LITERAL.finditer(text):
         value = found[1]
-        if _HEX_OR_ID.match(value) or entropy(value) < 4.5 or not _claims(taken, found.span(1)):
+        if entropy(value) < 3.8 or _is_words(value) or not _claims(taken, found.span(1)):
             continue
+        before = _BEFORE_LITERAL.search(text[max(found.start() - 70, 0) : found.start()])
+        secret = before is not None and not _names_data(before[1]) and not _is_placeholder(value)
         place = source.place(*found.span(1))
-        context.add_secret("secret.entropy", place, "a literal value that is as random as a secret", value)
-
-
-def entropy(text: str) -> float:
-    """Shannon entropy of the characters, in bits each."""
-    size = len(text)
-    return -sum(count / size * math.log2(count / size) for count in Counter(text).values()) if size else 0.0
+        context.add_secret(
+            "secret.entropy",
+            place,
+            "a literal value that is as random as a secret",
+            value,
+            Verdict.REVIEW if secret and _count_kinds(value) >= 3 else None,
+        )
 
 
 def _claims(taken: list[tuple[int, int]], span: tuple[int, int]) -> bool:

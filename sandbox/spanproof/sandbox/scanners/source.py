@@ -39,6 +39,14 @@ def canonical_language(name: str) -> str:
     return _ALIASES.get(name, name)
 
 
+def lower_case(text: str) -> str:
+    """The text in lower case, as long as it was: a letter that becomes two stays."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(small if len(small := one.lower()) == 1 else one for one in text)
+
+
 class Place(NamedTuple):
     """A stretch of a source: lines and columns from 1, the end column exclusive."""
 
@@ -64,9 +72,9 @@ class Source:
 
     @property
     def lowered(self) -> str:
-        """The text in lower case, for the keywords of patterns."""
+        """The text in lower case, for the keywords of patterns; offsets are those of the text."""
         if self._lowered is None:
-            self._lowered = self.text.lower()
+            self._lowered = lower_case(self.text)
         return self._lowered
 
     @property
