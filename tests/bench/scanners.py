@@ -4,8 +4,8 @@
         [--gitleaks PATH] [--secrets FILE]
 
 `DATA_DIRECTORY` holds `redcode-dev.jsonl`, `benign-twins-dev.jsonl` and `humaneval.jsonl`; where one is
-absent its rows are left out. The repository's own evasions and benign snippets come on top. `FILE` has lines of
-`{"id", "language", "source", "secret"}`, where `secret` is whether the text holds one. Snippets are text here:
+absent its rows are left out. The repository's own evasions and benign snippets come on top. `FILE` has lines
+of `{"id", "language", "source", "secret"}`, where `secret` is whether the text holds one. Snippets are text:
 nothing of them is executed. Times are of the processor; those of the clock grow with what else runs.
 """
 

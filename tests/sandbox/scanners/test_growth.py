@@ -7,9 +7,11 @@ from functools import cache
 
 import pytest
 
+from spanproof.sandbox.policy import Aggregation, Policy
 from spanproof.sandbox.scanners.context import clock
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.sandbox.scanners.source import LONG
 
 _PIPELINE = Pipeline()
 
@@ -60,7 +62,8 @@ _UNITS = {
     ("language", "unit"), [(name, unit) for name, units in _UNITS.items() for unit in units]
 )
 def test_a_repeated_construct_takes_bounded_time(language: str, unit: str) -> None:
-    text = unit * (12_000 // len(unit))
+    # The longest that is read in this process.
+    text = unit * (LONG // len(unit))
     started = clock()
 
     scan = _PIPELINE.scan(language, text)
@@ -87,7 +90,28 @@ def test_joins_without_a_condition_are_reviewed_or_judged_in_time(language: str,
 def test_a_long_script_that_the_grammar_cannot_parse_in_time_is_reviewed_for_that() -> None:
     scan = _PIPELINE.scan("bash", "cat /etc/shadow\n" + "a=(" * 60_000)
 
-    assert [one.rule for one in scan.findings if one.rule != "shell.syntax"] == ["shell.too-complex"]
+    assert [one.rule for one in scan.findings] == ["too-complex"]
+    assert scan.verdict is Verdict.REVIEW
+
+
+def test_a_secret_in_what_cannot_be_judged_in_time_is_denied_all_the_same() -> None:
+    secret = "gh" + "p_" + "a8Xk29dLqPz0Wm3v7TnB5cR1yE4uHs6gJf2Q"
+    scan = Pipeline(Policy(scanner_time_s=1)).scan("bash", f"x={secret}\n" + "a=(" * 60_000)
+
+    assert {"too-complex", "secret.github-token"} <= {one.rule for one in scan.findings}
+    assert scan.verdict is Verdict.DENY
+
+
+@pytest.mark.parametrize("how", list(Aggregation))
+def test_what_cannot_be_judged_in_time_is_reviewed_under_every_rule(how: Aggregation) -> None:
+    pipeline = Pipeline(Policy(scanner_time_s=1, aggregation=how))
+
+    assert pipeline.scan("bash", "a=(" * 60_000).verdict is Verdict.REVIEW
+
+
+def test_a_long_text_inside_a_short_one_is_reviewed() -> None:
+    scan = _PIPELINE.scan("python", "import os\nos.system('a=(' * 60_000)")
+
     assert scan.verdict is Verdict.REVIEW
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanproof.sandbox.policy import Policy
-from spanproof.sandbox.scanners import context
+from spanproof.sandbox.scanners import context, grammar
 from spanproof.sandbox.scanners.boundary import Boundary
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline, default_scanners
@@ -204,6 +205,7 @@ def test_a_scanner_stops_at_work_when_its_time_is_up(
         return looks[-1]
 
     monkeypatch.setattr(context, "clock", clock)
+    monkeypatch.setattr(grammar, "_limit", math.inf)
     given = context.Context(Boundary(Policy()), Report(), deadline=1.0)
 
     with pytest.raises(context.OutOfTime):

@@ -1,62 +1,33 @@
-"""Parsing with the tree-sitter grammars under a hard limit of time.
+"""Parsing with the tree-sitter grammars.
 
-In: a language and bytes. Out: the tree, or None where parsing takes longer than its time. The grammars
-recover from errors in time that grows with the square of the length, and nothing can interrupt them in this
-process. So a long text is parsed in a process of its own first, which the kernel ends when its processor time
-is spent; only what it parses in time is parsed here.
+In: a language and bytes. Out: the tree, or None for a text that is too long to be parsed here. The grammars
+recover from errors in time that grows with the square of the length, and nothing can interrupt them. So a
+long text is parsed only in the process of `long_sources`, which is ended when its time is up.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import math
 from functools import lru_cache
-from typing import Final
 
 import tree_sitter
 
-LONG: Final = 8_192
-"""Bytes from which a text is tried in another process; the worst shorter one found takes 0.3 s of bash."""
+from spanproof.sandbox.scanners.source import LONG
 
-_SECONDS: Final = 2
-"""Processor time of a trial; a plain script of a million characters takes 0.8 s, the start 0.2 s."""
+_limit: float = LONG
 
-_WALL: Final = 30
-"""Times as long on the clock, for busy machines."""
 
-_TRIAL: Final = "from spanproof.sandbox.scanners.grammar import try_stdin; try_stdin()"
+def lift_limit() -> None:
+    """Parse texts of any length from now on: this process can be ended."""
+    global _limit
+    _limit = math.inf
 
 
 def parse(language: str, data: bytes) -> tree_sitter.Tree | None:
-    """Parse a text; None where that takes longer than its time."""
-    if len(data) > LONG and not _is_parsed_in_time(language, data):
+    """Parse a text; None where it is too long for this process."""
+    if len(data) > _limit:
         return None
     return tree_sitter.Parser(_language(language)).parse(data)
-
-
-def try_stdin() -> None:
-    """Parse standard input in the language of the first argument; the kernel ends the process in time."""
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
-    tree_sitter.Parser(_language(sys.argv[1])).parse(sys.stdin.buffer.read())
-
-
-def _is_parsed_in_time(language: str, data: bytes) -> bool:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", _TRIAL, language],
-            input=data,
-            env=environment,
-            capture_output=True,
-            timeout=_SECONDS * _WALL,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
 
 
 @lru_cache(maxsize=4)

@@ -1,7 +1,9 @@
 """The gate before execution: every scanner that concerns a snippet's language, one after another, in process.
 
 In: a language and a text. Out: a `Scan`, always. The strictest finding decides; an advisory one never does. A
-scanner that raises or runs out of time denies with `scanner_error`: what could not be judged does not pass.
+scanner that raises denies with `scanner_error`, as does one of the user's that runs out of time; where ours
+do, the snippet is reviewed: what could not be judged does not pass. Long code is read in a process of its
+own.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import secrets as random_source
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners import nested
@@ -24,6 +26,10 @@ from spanproof.sandbox.scanners.rules import PatternRule, find_rule
 from spanproof.sandbox.scanners.scanner import Scanner
 from spanproof.sandbox.scanners.source import DATA_LANGUAGES, START, Source, canonical_language
 from spanproof.sandbox.scanners.voting import Vote, decide
+from spanproof.sandbox.scanners.worker_process import WorkerEnded
+
+if TYPE_CHECKING:
+    from spanproof.sandbox.scanners.long_sources import LongSources
 
 MAX_CHARACTERS: Final = 2_000_000
 """A longer source is denied; no agent writes one, and trees of it would not fit in memory."""
@@ -37,6 +43,11 @@ _BASE_S: Final = 8.0
 """Ours are bounded by their steps, which take 2 s at most where that was measured; others are slower."""
 
 _S_PER_CHARACTER: Final = 20e-6
+
+_LONG_BASE_S: Final = 3.0
+"""Of all of ours together over a long source, before the process that reads it is ended."""
+
+_LONG_S_PER_CHARACTER: Final = 1e-5
 
 SALT_VARIABLE: Final = "SPANPROOF_FINGERPRINT_SALT"
 """The environment variable that holds the salt of secrets' fingerprints, where the policy gives none."""
@@ -61,7 +72,7 @@ class Pipeline:
         """
         self.policy = policy
         self._boundary = Boundary(policy)
-        self._scanners = tuple(_all_scanners(policy) if scanners is None else scanners)
+        self._scanners = tuple([*own_scanners(policy), *_plugins(policy)] if scanners is None else scanners)
         self._weights = dict(policy.weights)
         self._narrowed: dict[tuple[int, ...], Pipeline] = {}
         self._making = threading.Lock()
@@ -69,10 +80,19 @@ class Pipeline:
             "utf-8", "surrogateescape"
         )
         self._salt = given[:64] or _SALT_OF_THIS_PROCESS
+        self._is_ours = scanners is None
+        self._long: LongSources | None = None
         for index, override in enumerate(policy.overrides):
             # Report what cannot be loaded now, not at the first trace that needs it.
             if any(key in {"scanner_files", "bandit"} for key, _ in override.changes):
                 self._changed_by((index,))
+
+    @classmethod
+    def of_languages(cls, policy: Policy, salt: bytes) -> Pipeline:
+        """The pipeline of our scanners that read a language, for a process that can be ended."""
+        made = cls(policy, scanners=[one for one in own_scanners(policy) if one.languages is not None])
+        made._salt = salt
+        return made
 
     def scan(self, language: str, source: str) -> Scan:
         """Judge one snippet. Never raises.
@@ -93,7 +113,7 @@ class Pipeline:
             whole.add("language.denied", START, f"is {name or 'of no language'}; the policy allows {allowed}")
             votes = [Vote("pipeline", Verdict.DENY, failed=True)]
         else:
-            votes = self._run(whole, Source(name, source))
+            votes = self.run(whole, Source(name, source))
         findings = whole.findings()
         verdict = decide(votes, self.policy.aggregation, self._weights)
         elapsed_us = int((time.perf_counter() - started) * 1e6)
@@ -122,13 +142,17 @@ class Pipeline:
         allowed = self.policy.languages
         return allowed is not None and language not in allowed and language not in DATA_LANGUAGES
 
-    def _run(self, whole: Report, source: Source) -> list[Vote]:
-        understood = source.language in DATA_LANGUAGES
+    def run(self, whole: Report, source: Source) -> list[Vote]:
+        """Run every scanner that reads a source; report what they find and return their votes."""
+        concerned = [
+            one for one in self._scanners if one.languages is None or source.language in one.languages
+        ]
+        understood = source.language in DATA_LANGUAGES or any(one.languages is not None for one in concerned)
         votes: list[Vote] = []
-        for scanner in self._scanners:
-            if scanner.languages is not None and source.language not in scanner.languages:
-                continue
-            understood = understood or scanner.languages is not None
+        if self._is_ours and source.is_long and any(map(_reads_a_language, concerned)):
+            votes += self._run_apart(whole, source)
+            concerned = [one for one in concerned if not _reads_a_language(one)]
+        for scanner in concerned:
             report = Report()
             failed = self._run_one(scanner, report, source)
             found = report.findings()
@@ -143,6 +167,22 @@ class Pipeline:
             votes.append(Vote("pipeline", find_rule("language.unscanned").verdict))
         return votes
 
+    def _run_apart(self, whole: Report, source: Source) -> list[Vote]:
+        """Run our scanners of the language in another process, which is ended when their time is up."""
+        from spanproof.sandbox.scanners.long_sources import LongSources
+
+        with self._making:
+            if self._long is None:
+                self._long = LongSources(self.policy, self._salt)
+        try:
+            return self._long.scan(whole, source, self.policy.scanner_time_s or _long_budget(source))
+        except (OutOfTime, OSError) as failure:
+            whole.add("too-complex", START, f"could not be judged: {failure}")
+            return [Vote("pipeline", Verdict.REVIEW, failed=True)]
+        except WorkerEnded as failure:
+            whole.add("scanner_error", START, f"the scanners failed: {failure}")
+            return [Vote("pipeline", Verdict.DENY, failed=True)]
+
     def _run_one(self, scanner: Scanner, report: Report, source: Source) -> bool:
         """Run one scanner within its time; whether it failed."""
         budget = self.policy.scanner_time_s
@@ -152,6 +192,10 @@ class Pipeline:
             scanner.scan(Context(self._boundary, report, deadline, salt=self._salt), source)
             if clock() > deadline and not scanner.keeps_time:
                 raise OutOfTime(f"it took more than {budget:g} s")  # noqa: TRY301 - reported like any failure
+        except OutOfTime as failure:
+            late = "too-complex" if self._is_ours and not scanner.keeps_time else "scanner_error"
+            report.add(late, START, f"the {scanner.name} scanner failed: {type(failure).__name__}: {failure}")
+            return True
         except Exception as failure:  # noqa: BLE001 - whatever it is, an unjudged snippet does not pass
             reason = f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
             report.add("scanner_error", START, f"the {scanner.name} scanner failed: {reason}")
@@ -167,16 +211,28 @@ def strictest_verdict(findings: Sequence[Finding]) -> Verdict:
     return Verdict.REVIEW if Verdict.REVIEW in found else Verdict.ALLOW
 
 
-def _all_scanners(policy: Policy) -> list[Scanner]:
+def _long_budget(source: Source) -> float:
+    # Code of a million characters takes 2 s where that was measured.
+    return _LONG_BASE_S + _LONG_S_PER_CHARACTER * len(source.text)
+
+
+def _reads_a_language(scanner: Scanner) -> bool:
+    return scanner.languages is not None and not scanner.keeps_time
+
+
+def own_scanners(policy: Policy) -> list[Scanner]:
+    """Our scanners, and those of the policy's patterns."""
     scanners = default_scanners()
     for name, rules in (("user-rules", policy.rules), ("topics", policy.topics)):
         if rules:
             scanners.append(_of_patterns(name, rules))
+    return scanners
+
+
+def _plugins(policy: Policy) -> list[Scanner]:
     from spanproof.sandbox.scanners import plugin_process
 
-    if plugin_process.has_plugins(policy):
-        scanners += plugin_process.PluginProcess(policy).scanners()
-    return scanners
+    return plugin_process.load_scanners(policy) if plugin_process.has_plugins(policy) else []
 
 
 def _of_patterns(name: str, rules: Sequence[PatternRule]) -> Scanner:

@@ -10,8 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
-from spanproof.sandbox.scanners.model import Finding, Verdict
+from spanproof.sandbox.scanners.model import Finding, Severity, Verdict
 from spanproof.sandbox.scanners.rules import Rule, find_rule
 from spanproof.sandbox.scanners.source import Place
 
@@ -93,6 +94,11 @@ class Report:
         return tuple(
             sorted(self._findings.values(), key=lambda one: (one.line, one.column, one.rule, one.message))
         )
+
+
+def read_finding(row: dict[str, Any]) -> Finding:
+    """A finding from the values that `asdict` gave, as another process sent them."""
+    return Finding(**{**row, "severity": Severity(row["severity"]), "verdict": Verdict(row["verdict"])})
 
 
 def _without_secrets(message: str) -> str:

@@ -2,7 +2,7 @@
 
 In: the vote of each scanner. Out: one verdict. A scanner that does not read the language has
 no vote, and one that reads every language votes only when it finds something: that
-it finds nothing in Python is no vote on Python. A scanner that failed denies under every rule.
+it finds nothing in Python is no vote on Python. The verdict of a scanner that failed holds under every rule.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from spanproof.sandbox.scanners.model import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """The verdict of one scanner; `failed` when it could not judge."""
+    """The verdict of one scanner; `failed` when it could not judge, which no other vote outweighs."""
 
     scanner: str
     verdict: Verdict
@@ -29,9 +29,12 @@ def decide(votes: Sequence[Vote], how: Aggregation, weights: Mapping[str, float]
     `majority` needs more than half of the votes, `all` every vote, `weighted` at least half of the
     weight (1 where none is given). Votes to deny count as votes to review too.
     """
+    failed = [vote.verdict for vote in votes if vote.failed]
+    return max([_decide(votes, how, weights), *failed], key=_rank)
+
+
+def _decide(votes: Sequence[Vote], how: Aggregation, weights: Mapping[str, float]) -> Verdict:
     given = {vote.verdict for vote in votes}
-    if any(vote.failed for vote in votes):
-        return Verdict.DENY
     for verdict in (Verdict.DENY, Verdict.REVIEW):
         agreeing = [vote for vote in votes if _rank(vote.verdict) >= _rank(verdict)]
         if how is Aggregation.ANY:
