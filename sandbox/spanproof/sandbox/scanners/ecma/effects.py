@@ -90,7 +90,7 @@ def _judge(
 
 
 def _path(script: Script, action: Action, value: Value, name: str, node: Node) -> None:
-    if isinstance(value, Ref | Object | Function):
+    if isinstance(value, Function):
         return
     crossing = script.context.boundary.path(action, pieces_of(value))
     script.context.crossed("javascript", crossing, script.place(node), f"{name}:")

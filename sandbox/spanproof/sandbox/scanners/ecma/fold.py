@@ -9,8 +9,18 @@ import binascii
 import posixpath
 import urllib.parse
 from collections.abc import Callable, Sequence
+from typing import Final
 
-from spanproof.sandbox.scanners.ecma.values import UNKNOWN, Array, Text, Value, pieces_of, text, text_of
+from spanproof.sandbox.scanners.ecma.values import (
+    UNKNOWN,
+    Array,
+    Text,
+    Value,
+    any_of,
+    pieces_of,
+    text,
+    text_of,
+)
 from spanproof.sandbox.scanners.pieces import MAX_TEXT
 
 
@@ -43,6 +53,8 @@ def function(name: str, arguments: Sequence[Value]) -> Value | None:
     """A pure function by its resolved name; None where it is not known."""
     if name in {"path.join", "path.resolve", "path.normalize", "path.posix.join"}:
         return _path_join(name, arguments)
+    if name in _DIRECTORIES:
+        return Text((_DIRECTORIES[name],))
     given = [text_of(argument) for argument in arguments]
     if not given or any(one is None for one in given):
         return None
@@ -71,6 +83,9 @@ def function(name: str, arguments: Sequence[Value]) -> Value | None:
     except (ValueError, OverflowError, binascii.Error):
         return None
     return None
+
+
+_DIRECTORIES: Final = {"process.cwd": ".", "os.tmpdir": "/tmp"}  # noqa: S108 - inside the sandbox
 
 
 def _buffer(content: str, encoding: str) -> str:
@@ -106,6 +121,10 @@ def _array_method(owner: Array, name: str, arguments: Sequence[Value]) -> Value 
                 pieces.append(separator)
             pieces.extend(pieces_of(item))
         return text(pieces)
+    if name == "at" and not owner.more and arguments:
+        place = text_of(arguments[0]) or ""
+        known = place.lstrip("-").isdigit() and -len(owner.items) <= int(place) < len(owner.items)
+        return owner.items[int(place)] if known else any_of(owner.items)
     if name == "reverse":
         return Array(list(reversed(owner.items)), owner.more)
     if name == "concat":

@@ -136,7 +136,7 @@ def _dynamic_member(script: Script, owner: Value, node: Node) -> Value:
 
 def _declarator(script: Script, node: Node) -> Value:
     name, value_node = node.child_by_field_name("name"), node.child_by_field_name("value")
-    value = script.evaluate(value_node) if value_node is not None else UNKNOWN
+    value = script.evaluate(value_node) if value_node is not None else Text(("undefined",))
     if name is not None:
         script.bind(name, value, declare=True)
     return UNKNOWN

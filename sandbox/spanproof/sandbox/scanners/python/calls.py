@@ -132,8 +132,9 @@ def _read_through(m: Machine, function: Value, arguments: Arguments) -> Value:
         m.frames.pop()
         m.scope = outer
     if frame.yielded:
-        # A generator under @contextmanager gives its one item; iterating it gives the same.
-        return Items(frame.yielded, more=True) if len(frame.yielded) > 1 else join_all(frame.yielded)
+        items = Items(frame.yielded, more=True)
+        # Under @contextmanager, `with` gives the one item itself.
+        return items if len(frame.yielded) > 1 else join_all([*frame.yielded, items])
     return join_all(frame.returned) if frame.returned else Const(None)
 
 

@@ -132,10 +132,16 @@ def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
     if name_node is None:
         return
     shell.substituted_from = frozenset()
-    value = _value(shell, node.child_by_field_name("value"))
+    value_node = node.child_by_field_name("value")
+    value = _value(shell, value_node)
     name = shell.words.text(name_node).partition("[")[0]
     variables = shell.state.variables
-    if shell.words.text(node)[len(name) :].startswith("+="):
+    adds = any(child.type == "+=" for child in node.children)
+    is_array = value_node is not None and value_node.type == "array"
+    if name in variables and (name_node.type == "subscript" or (adds and is_array)):
+        # Which item it becomes is not followed: a variable stands for any of its items.
+        value = either(variables[name], value)
+    elif adds:
         value = joined([variables.get(name, EMPTY), value])
     if keep:
         before = variables.get(name)

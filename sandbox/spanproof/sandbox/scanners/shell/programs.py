@@ -211,6 +211,14 @@ def _set(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node
     return NOTHING
 
 
+def _shift(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    count = known(arguments[0]) if arguments else "1"
+    given = shell.state.positional
+    if given is not None:
+        shell.state.positional = given[int(count) :] if count is not None and count.isdigit() else None
+    return NOTHING
+
+
 def _history(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     shell.add("process.inspect", node, "reads or clears the shell's history")
     return NOTHING
@@ -269,6 +277,6 @@ def _judge_operands_of_unknown(shell: Shell, who: str, arguments: list[Words], n
 _HANDLERS: Final[dict[str, Handler]] = {
     **interpreters.HANDLERS,
     **files.HANDLERS,
-    "find": _find, "kill": _kill, "read": _read, "set": _set, "history": _history,
+    "find": _find, "kill": _kill, "read": _read, "set": _set, "shift": _shift, "history": _history,
     "sqlite3": _sqlite, "git": _git, }  # fmt: skip
 """Programs whose operands need more than a role."""
