@@ -10,12 +10,15 @@ from __future__ import annotations
 import logging
 import re
 from dataclasses import replace
+from enum import Enum, auto
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.policy import READ_VERBS
+from spanproof.sandbox.scanners.boundary import Action, Pieces
 from spanproof.sandbox.scanners.catalogue import read_sections, words_of
 from spanproof.sandbox.scanners.context import Context
+from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.source import START, Place, Source
 
 if TYPE_CHECKING:
@@ -44,6 +47,7 @@ _OUTSIDE_FUNCTIONS: Final = words_of(_WORDS, "outside")
 _READING_FUNCTIONS: Final = words_of(_WORDS, "reading")
 _WRITING_VERBS: Final = words_of(_WORDS, "writing")
 _SCHEMA_VERBS: Final = words_of(_WORDS, "schema")
+_TRANSACTION_VERBS: Final = words_of(_WORDS, "transaction")
 _STATEMENT_KEYS: Final = words_of(_WORDS, "statements")
 
 _COMMANDS: Final = re.compile(
@@ -69,6 +73,9 @@ def _blank(found: re.Match[str]) -> str:
     """A string as it is, and blanks for a comment, so that places stay."""
     return found[0] if found[0][0] in "'\"" else " " * len(found[0])
 
+
+_HOLE: Final = "?"
+"""What stands for a part of a statement that is not known."""
 
 _SETTINGS: Final = re.compile(
     r"(?i)^(?:set\s+(?:global|persist|role|session authorization)\b|pragma\s+[\w.]+\s*=)"
@@ -106,8 +113,40 @@ def scan(context: Context, source: Source) -> None:
         _judge(replace(context, fixed_place=context.fixed_place or place), source, statement)
 
 
-def scan_functions(context: Context, text: str) -> None:
-    """Judge only what reaches out of the database, for statements inside another program."""
+class Database(Enum):
+    """Where a program sends a statement, as far as the program shows."""
+
+    MEMORY = auto()
+    """In the program's own memory: what it does there is its own affair."""
+    FILE = auto()
+    SERVER = auto()
+    UNKNOWN = auto()
+
+
+def is_held(context: Context, database: Database) -> bool:
+    """Whether a statement is held to the policy's verbs and tables, and not only to what reaches out.
+
+    On a server always; elsewhere, but in memory, where the policy states verbs or tables. By default a file
+    of a database may be changed like any other file that may be written.
+    """
+    policy = context.boundary.policy
+    stated = policy.sql_tables is not None or policy.sql_verbs != READ_VERBS
+    return database is Database.SERVER or (stated and database is not Database.MEMORY)
+
+
+def scan_sent(context: Context, pieces: Pieces, database: Database) -> None:
+    """Judge a statement, known as far as its pieces, that a program in another language sends."""
+    text = "".join(_HOLE if piece is None else piece for piece in pieces)
+    if not is_held(context, database):
+        _scan_functions(context, text)
+        return
+    if None in pieces:
+        context.add("sql.query.dynamic", START, "is known only in part", Verdict.REVIEW)
+    if text.strip("? "):
+        scan(context, Source("sql", text))
+
+
+def _scan_functions(context: Context, text: str) -> None:
     source = Source("sql", text)
     _scan_text(context, source)
     if len(text) > _MAX_SOURCE:
@@ -256,7 +295,8 @@ def _judge(context: Context, source: Source, statement: exp.Expr) -> None:
     policy = context.boundary.policy
     if statement.key in _SETTING_KEYS and _SETTINGS.match(statement.sql()):
         context.add("sql.statement.privilege", START, "changes settings of the database")
-    allowed = verb in policy.sql_verbs or (verb == "create" and _is_temporary(statement))
+    allowed = verb in policy.sql_verbs or verb in _TRANSACTION_VERBS
+    allowed = allowed or (verb == "create" and _is_temporary(statement))
     if not allowed:
         context.add(_verb_rule(statement, verb), START, f"the statement {verb.upper()} is not allowed")
     if isinstance(statement, exp.Delete | exp.Update) and statement.args.get("where") is None:
@@ -313,7 +353,7 @@ def _judge_tables(context: Context, statement: exp.Expr) -> None:
     ctes = {cte.alias.lower() for cte in statement.find_all(exp.CTE)}
     for table in statement.find_all(exp.Table):
         name = table.name.lower()
-        if not name or name in ctes:
+        if name in {"", _HOLE} or name in ctes:
             continue
         if "/" in name or name.endswith((".csv", ".parquet", ".json", ".tsv", ".xlsx")):
             _judge_path(context, table.name)
@@ -327,18 +367,26 @@ def _judge_functions(context: Context, source: Source, statement: exp.Expr) -> N
     for function in statement.find_all(exp.Func):
         name = (function.name if isinstance(function, exp.Anonymous) else function.sql_name()).lower()
         if name in _READING_FUNCTIONS or isinstance(function, exp.ReadCSV):
-            for argument in function.find_all(exp.Literal):
-                if argument.is_string and argument.parent in {
-                    function,
-                    *function.args.get("expressions", []),
-                }:
-                    _judge_path(context, argument.name)
+            _judge_readers_paths(context, function)
         elif name in _OUTSIDE_FUNCTIONS:
             context.add(
                 "sql.function.outside",
                 _place_of(source, name),
                 f"the function {name} reaches out of the database",
             )
+
+
+def _judge_readers_paths(context: Context, function: exp.Func) -> None:
+    """Judge what a table function reads: its first argument, or the items of the list that this is."""
+    from sqlglot import exp
+
+    first = function.this if isinstance(function.this, exp.Expression) else None
+    first = first or next(iter(function.expressions), None)
+    for one in first.expressions if isinstance(first, exp.Array) else [first]:
+        if isinstance(one, exp.Literal) and one.is_string:
+            _judge_path(context, one.name)
+        else:
+            context.add("sql.file.dynamic", START, "a table function reads a path that is put together")
 
 
 def _judge_path(context: Context, text: str) -> None:

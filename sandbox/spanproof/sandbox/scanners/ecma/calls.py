@@ -47,6 +47,8 @@ def evaluate_call(script: Script, node: Node) -> Value:
 
 def _arguments(script: Script, node: Node) -> list[Value]:
     given = node.child_by_field_name("arguments")
+    if given is not None and given.type == "template_string":
+        return [script.evaluate(given)]
     values: list[Value] = []
     for child in given.named_children if given is not None else ():
         if child.type == "spread_element":

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from typing import Final
 
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Action
-from spanproof.sandbox.scanners.ecma.sinks import DENIED_MODULES, SINKS
+from spanproof.sandbox.scanners.ecma.sinks import DATABASES, DENIED_MODULES, SINKS
 from spanproof.sandbox.scanners.ecma.values import (
     UNKNOWN,
     Array,
@@ -27,6 +28,7 @@ from spanproof.sandbox.scanners.ecma.values import (
 from spanproof.sandbox.scanners.ecma.walk import Script
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.rules import explain_call
+from spanproof.sandbox.scanners.sql import Database, is_held, scan_sent
 
 _ACTIONS = {
     "read": Action.READ,
@@ -42,6 +44,7 @@ def apply(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
     if top in DENIED_MODULES:
         script.add("module.denied", node, f"calls {name}, in a module that reaches the host")
     result: Value | None = None
+    _send(script, name, arguments, node)
     for kind, detail in SINKS.get(name, ()):
         if kind in {"deny", "review"}:
             verdict = Verdict.DENY if kind == "deny" else Verdict.REVIEW
@@ -84,9 +87,43 @@ def _judge(
         if kind == "codetext" and not isinstance(source, Text):
             return None
         return script.run_source(source, name, node)
+    elif kind == "dbfile":
+        return _database_file(script, value, name, node)
+    elif kind == "dbserver":
+        _url(script, value, name, node)
     elif kind == "require":
         return require(script, value, node)
     return None
+
+
+def _database_file(script: Script, value: Value, name: str, node: Node) -> Value | None:
+    if text_of(value) in {"", ":memory:"}:
+        return Ref(f"{name}{_MEMORY}")
+    _path(script, Action.WRITE, value, name, node)
+    return None
+
+
+_MEMORY: Final = "().memory()"
+"""What the names of connections hold whose database is in the script's memory."""
+
+
+def _send(script: Script, name: str, arguments: Sequence[Value], node: Node) -> None:
+    """Judge a statement that is sent through a connection, or by a tagged template of one."""
+    module, made, rest = name.partition("()")
+    kind = DATABASES.get(module) or DATABASES.get(module.rpartition(".")[0])
+    sends = DATABASES.get(rest.rpartition(".")[2]) == "methods" or (module == "postgres" and not rest)
+    if not arguments or not made or kind not in {"files", "servers"} or not sends:
+        return
+    database = Database.SERVER if kind == "servers" else Database.FILE
+    if _MEMORY in name:
+        database = Database.MEMORY
+    context = script.context.nested(script.place(node), f"{name.replace('()', '')} runs a statement: ")
+    for option in options_of(arguments[0]):
+        if isinstance(option, Object):
+            option = option.entries.get("text") or option.entries.get("sql") or UNKNOWN
+        pieces = pieces_of(option)
+        if pieces != (None,) or is_held(context, database):
+            scan_sent(context, pieces, database)
 
 
 def _path(script: Script, action: Action, value: Value, name: str, node: Node) -> None:
@@ -99,8 +136,9 @@ def _path(script: Script, action: Action, value: Value, name: str, node: Node) -
 def _url(script: Script, value: Value, name: str, node: Node) -> None:
     boundary, place = script.context.boundary, script.place(node)
     if isinstance(value, Object):
-        target = value.entries.get("url") or value.entries.get("uri")
-        host = value.entries.get("hostname") or value.entries.get("host")
+        entries = value.entries
+        target = entries.get("url") or entries.get("uri") or entries.get("connectionString")
+        host = entries.get("hostname") or entries.get("host") or entries.get("server")
         if target is None and host is not None:
             _address(script, "host", host, name, [host], node)
             return

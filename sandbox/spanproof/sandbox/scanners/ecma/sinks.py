@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from spanproof.sandbox.scanners.catalogue import read_sections, words_of
+from spanproof.sandbox.scanners.catalogue import by_word, read_sections, words_of
 
 _KNOWLEDGE: Final = read_sections("javascript")
 
@@ -18,6 +18,9 @@ SINKS: Final = {name: _parse(effects) for name, effects in _KNOWLEDGE["calls"].i
 """Effects by resolved name: a kind, and a position or a rule."""
 
 DENIED_MODULES: Final = words_of(_KNOWLEDGE["modules"], "denied")
+
+DATABASES: Final = by_word(_KNOWLEDGE["databases"])
+"""Modules of databases, and methods that send statements, to `files`, `servers` or `methods`."""
 
 GLOBALS: Final = frozenset({"globalThis", "global", "window", "self"})
 """Names of the object that holds every other name."""

@@ -1,9 +1,11 @@
 """Databases a program opens and the statements it sends them.
 
 In: a call of a driver and its abstract arguments. Out: findings for files and servers outside the
-boundary, and for statements that reach out of the database. What a statement changes inside it is the
-program's own affair.
+boundary, and for statements: on a server by the policy's verbs and tables, in the program's own memory by
+what reaches out of the database alone.
 """
+
+# ruff: noqa: ARG001 - functions of one table share one signature
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ import re
 from typing import Final
 
 from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.pieces import merged
 from spanproof.sandbox.scanners.python import payloads
+from spanproof.sandbox.scanners.python.sinks import SINKS
 from spanproof.sandbox.scanners.python.targets import NETWORK, Call, Check, plain_name
 from spanproof.sandbox.scanners.python.values import (
     Const,
@@ -23,6 +27,8 @@ from spanproof.sandbox.scanners.python.values import (
     taint_of,
     text_value,
 )
+from spanproof.sandbox.scanners.sql import Database, is_held
+from spanproof.sandbox.words import words
 
 _SQL_REACHES_OUT: Final = re.compile(
     r"\b(?:attach\s+(?:database\b|['\"])|load_extension|load_file|into\s+(?:outfile|dumpfile)|xp_cmdshell"
@@ -36,15 +42,27 @@ _SERVER: Final = re.compile(r"(?i)(?:^|[\s;])(?:host|hostaddr|server|data source
 """The server in a connection string of keys and values."""
 
 
+_MEMORY: Final = "().memory()"
+_FILE: Final = "().file()"
+"""What names of connections hold whose database is in the program's memory, or a file."""
+
+_GIVEN_A_CONNECTION: Final = words(
+    "pandas.read_sql pandas.read_sql_query pandas.read_sql_table ?.to_sql polars.read_database"
+    " polars.read_database_uri pandas.DataFrame().to_sql"
+)
+
+
 def _db_file(call: Call, value: Value) -> Value | None:
+    in_memory = True
     for option in options_of(value):
         text = pieces_of(option)[0]
         if text is not None and (text == "" or text.startswith((":memory:", "file::memory:"))):
             continue
+        in_memory = False
         if text is not None and text.startswith("file:"):
             option = text_value((text[5:].partition("?")[0], *pieces_of(option)[1:]), option.taint)
         call.judge_path(Action.WRITE, option)
-    return Ref(f"{call.name}()")
+    return Ref(f"{call.name}{_MEMORY}" if in_memory else f"{call.name}()")
 
 
 def _db_server(call: Call, value: Value) -> Value | None:
@@ -69,19 +87,89 @@ def _db_url(call: Call, value: Value) -> Value | None:
                 call.judge_path(Action.WRITE, text_value((path, *pieces[1:]), option.taint))
             continue
         call.crossed(call.boundary.url(pieces))
-    return Ref(f"{call.name}()")
+    kinds = {_kind_of(option) for option in options_of(value)}
+    end = _MEMORY if kinds == {Database.MEMORY} else _FILE if kinds == {Database.FILE} else "()"
+    return Ref(f"{call.name}{end}")
+
+
+def _db_connection(call: Call, value: Value) -> Value | None:
+    """A connection, or the URL of one."""
+    for option in options_of(value):
+        if isinstance(option, Const | Text):
+            _db_url(call, option)
+    return None
 
 
 def _sql(call: Call, value: Value) -> Value | None:
+    database = _database_of(call)
+    held = is_held(call.m.context, database)
     for option in options_of(value):
         pieces = pieces_of(option)
+        if held:
+            payloads.run_sql(call.m, pieces, call.name, call.node, database)
+            continue
         found = _SQL_REACHES_OUT.search(" ".join(piece or "?" for piece in pieces))
         if found is not None and isinstance(option, Const | Text):
-            payloads.run_sql(call.m, pieces, call.name, call.node)
+            payloads.run_sql(call.m, pieces, call.name, call.node, database)
         elif len(pieces) > 1 and "any" in taint_of(option):
             call.add("query.dynamic", f"{plain_name(call.name)} takes a statement built from text")
     return None
 
 
-CHECKS: Final[dict[str, Check]] = {"dbfile": _db_file, "dbserver": _db_server, "dburl": _db_url, "sql": _sql}
+def _sql_text(call: Call, value: Value) -> Value | None:
+    """A statement as an object, which is judged where it is sent."""
+    return value
+
+
+def _table(call: Call, value: Value) -> Value | None:
+    """A table that is read or written as a whole, by what the keyword says is done."""
+    database = _database_of(call)
+    verb = "SELECT * FROM" if call.name.rpartition(".")[2].startswith("read") else "INSERT INTO"
+    replaces = call.arguments.named.get("if_exists")
+    if isinstance(replaces, Const) and replaces.value == "replace":
+        verb = "DROP TABLE"
+    if is_held(call.m.context, database):
+        for option in options_of(value):
+            end = " VALUES (1)" if verb == "INSERT INTO" else ""
+            statement = (f'{verb} "', *pieces_of(option), f'"{end}')
+            payloads.run_sql(call.m, merged(statement), call.name, call.node, database)
+    return None
+
+
+def _database_of(call: Call) -> Database:
+    """The database a call goes to, by the name of what it is called on, or of the connection it is given."""
+    given = call.arguments.get(1, "con") if call.name in _GIVEN_A_CONNECTION else None
+    for keyword in ("con", "connection", "conn", "uri", "connection_uri"):
+        given = given or call.arguments.named.get(keyword)
+    kinds = {_kind_of(option) for option in options_of(given)} if given is not None else {_kind(call.name)}
+    return (
+        kinds.pop() if len(kinds) == 1 else Database.SERVER if Database.SERVER in kinds else Database.UNKNOWN
+    )
+
+
+def _kind_of(connection: Value) -> Database:
+    if isinstance(connection, Ref):
+        return _kind(connection.name)
+    text = pieces_of(connection)[0]
+    if text is None or "://" not in text:
+        return Database.UNKNOWN
+    if not text.startswith(("sqlite", "duckdb")):
+        return Database.SERVER
+    path = text.partition("://")[2].strip("/")
+    return Database.MEMORY if not path or path.startswith(":memory:") else Database.FILE
+
+
+def _kind(name: str) -> Database:
+    if _MEMORY in name or (name.startswith("duckdb.") and "()" not in name):
+        return Database.MEMORY
+    kinds = {effect.kind for effect in SINKS.get(name.partition("()")[0], ())}
+    if "dbfile" in kinds or _FILE in name:
+        return Database.FILE
+    return Database.SERVER if kinds & {"dbserver", "dburl"} else Database.UNKNOWN
+
+
+CHECKS: Final[dict[str, Check]] = {
+    "dbfile": _db_file, "dbserver": _db_server, "dburl": _db_url, "dbconn": _db_connection, "sql": _sql,
+    "sqltext": _sql_text, "table": _table,
+}  # fmt: skip
 """What judges each kind of effect on a database."""

@@ -59,6 +59,8 @@ def apply(
             value = arguments.get(effect.position, effect.keyword)
         if value is None and effect.kind == "dbserver":
             value = Const("localhost")  # what drivers reach when no host is given
+        if value is None and effect.kind == "dbfile":
+            value = Const(":memory:")
         if value is None:
             continue
         found = check(Call(m, function, effect, arguments, node), value)

@@ -33,6 +33,7 @@ from spanproof.sandbox.scanners.python.values import (
     options_of,
     taint_of,
 )
+from spanproof.sandbox.scanners.sql import Database, scan_sent
 
 _SAFE_PICKLED = re.compile(
     r"^(?:(?:builtins|__builtin__)\.(?:set|frozenset|bytearray|complex|range|slice|object|list|dict|tuple|int"
@@ -57,12 +58,10 @@ def run_command(m: Machine, pieces: Pieces, taint: Taint, who: str, node: ast.ex
     nested.scan("bash", m.context.nested(m.place(node), f"{who} runs a command: "), text)
 
 
-def run_sql(m: Machine, pieces: Pieces, who: str, node: ast.expr) -> None:
-    """Scan a statement that names something outside the database."""
-    from spanproof.sandbox.scanners.sql import scan_functions
-
-    text = "".join("?" if piece is None else piece for piece in pieces)
-    scan_functions(m.context.nested(m.place(node), f"{who.removeprefix('?.')} runs a statement: "), text)
+def run_sql(m: Machine, pieces: Pieces, who: str, node: ast.expr, database: Database) -> None:
+    """Scan a statement that is sent to a database."""
+    inner = m.context.nested(m.place(node), f"{who.removeprefix('?.')} runs a statement: ")
+    scan_sent(inner, pieces, database)
 
 
 def code_effect(call: Call, value: Value) -> Value | None:

@@ -3,8 +3,6 @@
 In: a program and its expanded operands. Out: findings, and a stream that remembers it came from outside.
 """
 
-# ruff: noqa: ARG001 - handlers of one table share one signature
-
 from __future__ import annotations
 
 import re
@@ -17,6 +15,7 @@ from spanproof.sandbox.scanners.shell.catalogue import FETCH_OPTIONS, NETWORK_KI
 from spanproof.sandbox.scanners.shell.options import split_options
 from spanproof.sandbox.scanners.shell.state import HOLE, Stream, Words, known
 from spanproof.sandbox.scanners.shell.walk import Shell
+from spanproof.sandbox.scanners.sql import Database, is_held, scan_sent
 from spanproof.sandbox.words import words
 
 _ANSWER: Final = Stream(HOLE, frozenset({"network"}))
@@ -55,7 +54,7 @@ def reach(shell: Shell, program: str, arguments: list[Words], stdin: Stream, nod
     elif kind in {"mailers", "cloud"}:
         shell.add("network.host", node, f"{program} reaches a service the policy does not name")
     elif kind == "databases":
-        _database(shell, program, arguments, node)
+        _database(shell, program, arguments, stdin, node)
     else:
         hosts = _operands(arguments, "cCiIntTwWpsSlQ")
         for index, host in enumerate(hosts):
@@ -224,7 +223,47 @@ def _openssl(shell: Shell, arguments: list[Words], node: Node) -> None:
             shell.judge_path(action, arguments[texts.index(option) + 1], "openssl", node)
 
 
-def _database(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
+def _database(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
+    _database_host(shell, program, arguments, node)
+    options = _STATEMENT_OPTIONS.get(program)
+    if options is None:
+        return
+    sent = values_of(arguments, options)
+    for file in values_of(arguments, {"-f", "--file"}):
+        shell.judge_path(Action.READ, file, program, node)
+        sent.append(HOLE)
+    send_statements(shell, program, sent or [stdin.words], Database.SERVER, node)
+
+
+_STATEMENT_OPTIONS: Final = {"psql": {"-c", "--command"}, "mysql": {"-e", "--execute"}}
+
+
+def values_of(arguments: list[Words], options: set[str]) -> list[Words]:
+    """The values of options: the next word, what follows `=`, or the rest of the word."""
+    found: list[Words] = []
+    takes = False
+    for argument in arguments:
+        head = argument[0][0] or ""
+        if takes:
+            found.append(argument)
+        takes = not takes and head in options and len(argument[0]) == 1
+        name = next((one for one in options if head.startswith(one) and head != one), None)
+        if name is not None and (head[len(name)] == "=" or not name.startswith("--")):
+            start = len(name) + (head[len(name)] == "=")
+            found.append(tuple(((pieces[0] or "")[start:], *pieces[1:]) for pieces in argument))
+    return found
+
+
+def send_statements(shell: Shell, program: str, sent: list[Words], database: Database, node: Node) -> None:
+    """Judge the statements that a database's program is given."""
+    context = shell.context.nested(shell.place(node), f"{program} runs a statement: ")
+    for word in sent:
+        for pieces in word:
+            if pieces != (None,) or is_held(context, database):
+                scan_sent(context, pieces, database)
+
+
+def _database_host(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
     texts = [known(argument) or "" for argument in arguments]
     for index, text in enumerate(texts[:-1]):
         if text in {"-h", "--host"}:

@@ -31,6 +31,7 @@ from spanproof.sandbox.scanners.shell.catalogue import (
 )
 from spanproof.sandbox.scanners.shell.files import operands_in_role
 from spanproof.sandbox.scanners.shell.interpreters import run_interpreter, run_shell
+from spanproof.sandbox.scanners.shell.network import send_statements, values_of
 from spanproof.sandbox.scanners.shell.options import after_options, split_options
 from spanproof.sandbox.scanners.shell.state import (
     HOLE,
@@ -43,6 +44,7 @@ from spanproof.sandbox.scanners.shell.state import (
     known,
 )
 from spanproof.sandbox.scanners.shell.walk import Handler, Shell
+from spanproof.sandbox.scanners.sql import Database
 
 _ABSOLUTE = re.compile(r"^(?:--?[\w-]+=)?((?:/|~/|\.\./)[\w.+@~/*?\[\]{}-]*)$")
 
@@ -225,15 +227,13 @@ def _history(shell: Shell, program: str, arguments: list[Words], stdin: Stream, 
 
 
 def _sqlite(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    from spanproof.sandbox.scanners.sql import scan_functions
-
-    operands, _ = split_options(arguments, "")
-    if operands and known(operands[0]) != ":memory:":
-        shell.judge_path(Action.WRITE, operands[0], program, node)
-    for operand in [*operands[1:], stdin.words]:
-        text = known(operand)
-        if text is not None:
-            scan_functions(shell.context.nested(shell.place(node), f"{program} runs a statement: "), text)
+    operands, _ = split_options(arguments, "c" if program == "duckdb" else "")
+    given = [pieces for pieces in operands[0] if pieces not in {("",), (":memory:",)}] if operands else []
+    if given:
+        shell.judge_path(Action.WRITE, tuple(given), program, node)
+    database = Database.FILE if given else Database.MEMORY
+    sent = [*operands[1:], *values_of(arguments, {"-c", "-s", "-cmd"})]
+    send_statements(shell, program, sent or [stdin.words], database, node)
     return UNKNOWN_STREAM
 
 
@@ -278,5 +278,5 @@ _HANDLERS: Final[dict[str, Handler]] = {
     **interpreters.HANDLERS,
     **files.HANDLERS,
     "find": _find, "kill": _kill, "read": _read, "set": _set, "shift": _shift, "history": _history,
-    "sqlite3": _sqlite, "git": _git, }  # fmt: skip
+    "sqlite3": _sqlite, "duckdb": _sqlite, "git": _git, }  # fmt: skip
 """Programs whose operands need more than a role."""
