@@ -13,7 +13,8 @@ from spanproof.sandbox.scanners.shell.catalogue import DENIED, FETCH_OPTIONS, OP
 
 _SCRIPT_KINDS = {
     "read", "write", "delete", "permission", "openflags", "url", "address", "host", "hostat", "shell", "argv",
-    "spawnlist", "env", "envall", "dbfile", "dbserver", "code", "codelast", "codetext", "require", "none", "sql",
+    "spawnlist", "env", "envall", "tempdir", "dbfile", "dbserver", "code", "codelast", "codetext", "require",
+    "none", "sql",
 }  # fmt: skip
 
 

@@ -2,9 +2,15 @@ from __future__ import annotations
 
 import pytest
 
+from spanproof.sandbox.policy import Policy
+from spanproof.sandbox.scanners import characters
+from spanproof.sandbox.scanners.boundary import Boundary
+from spanproof.sandbox.scanners.context import Context, clock
 from spanproof.sandbox.scanners.model import Finding, Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.secret_formats import FORMATS
+from spanproof.sandbox.scanners.source import Source
 
 _PIPELINE = Pipeline()
 
@@ -78,7 +84,7 @@ def test_urls_are_judged_by_their_parts() -> None:
     assert "url.punycode" in _rules("text", "https://аpple.test/")
     assert "url.scheme" in _rules("text", "gopher://x.test/_")
     assert "url.raw-ip" in _rules("text", "http://203.0.113.9/x")
-    assert "network.metadata" in _rules("text", "see 169.254.169.254/latest")
+    assert "url.metadata" in _rules("text", "see 169.254.169.254/latest")
     assert _rules("text", "https://api.github.com/repos/a/b?x=1#y") == []
     assert _rules("text", "https://{user}:{password}@host.test/") == []
 
@@ -90,6 +96,8 @@ def test_characters_that_mislead_are_found_where_they_stand() -> None:
     assert "text.invisible" in _rules("python", "pass\u200bword = 1")
     assert "text.confusable" in _rules("python", "pаypal = 1")  # the first a is Cyrillic
     assert "text.confusable" in _rules("python", "ｏs = 1")
+    assert "text.confusable" in _rules("python", "x = f'{ｏs}'")
+    assert "text.confusable" in _rules("javascript", "x = `${ｏs}`")
     assert "text.control" in _rules("bash", "ls\x08")
 
 
@@ -101,3 +109,58 @@ def test_plain_text_of_any_language_is_allowed() -> None:
         "عدد = 1",
     ):
         assert _rules("python", f"# {text}") == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("python", "from urllib.parse import urlparse\nprint(urlparse('http://169.254.169.254/latest').netloc)"),
+        ("python", "BLOCKED = {'169.254.169.254', 'metadata.google.internal'}\nprint('10.0.0.1' in BLOCKED)"),
+        ("python", "import ipaddress\nprint(ipaddress.ip_address('169.254.169.254').is_link_local)"),
+        ("python", "def is_odd(url):\n    return url.startswith(('gopher://', 'ldap://'))"),
+        ("python", "print('<a href=\"javascript:void(0)\">')"),
+        ("bash", "grep 169.254.169.254 access.log"),
+        ("sql", "SELECT * FROM hits WHERE host = '169.254.169.254'"),
+        ("yaml", "blocked: [169.254.169.254]"),
+        ("text", "Requests to 169.254.169.254 are blocked."),
+        ("javascript", "if (new URL('http://169.254.169.254/').hostname === host) throw new Error('no')"),
+        ("python", "name = 'ＡＢＣ商事'  # ＡＢＣ"),
+        ("javascript", "const name = 'ＡＢＣ' // ＡＢＣ"),
+        ("bash", "echo 'ＡＢＣ'"),
+        ("sql", "SELECT 'ＡＢＣ' -- ＡＢＣ"),
+        ("css", ".sk-chase-dot-Xy12AbcdefghijKLmn { animation: a 1s }"),
+        ("javascript", "require('fs').readFileSync(require('path').join(process.cwd(), 'data', 'a.csv'))"),
+        ("javascript", "const d = require('fs').mkdtempSync('a-'); require('fs').writeFileSync(d + '/x', 'y')"),
+    ],
+)  # fmt: skip
+def test_what_reaches_nothing_is_allowed(language: str, text: str) -> None:
+    assert _PIPELINE.scan(language, text).verdict is Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("python", "import requests\nrequests.get('http://169.254.169.254/latest')"),
+        ("python", "import acme\nacme.Client('http://169.254.169.254/latest')"),
+        ("python", "import acme\nacme.Client(host='169.254.169.254')"),
+        ("python", "client.load('gopher://x.test/_')"),
+        ("bash", "curl http://169.254.169.254/latest"),
+        ("javascript", "fetch('http://169.254.169.254/')"),
+        ("javascript", "require('acme').load('http://169.254.169.254/')"),
+        ("javascript", "require('fs').readFileSync(require('path').join(process.cwd(), '../../etc/shadow'))"),
+    ],
+)
+def test_what_may_reach_it_is_not(language: str, text: str) -> None:
+    assert _PIPELINE.scan(language, text).verdict is not Verdict.ALLOW
+
+
+@pytest.mark.parametrize("language", ["python", "bash", "sql", "javascript"])
+@pytest.mark.parametrize("unit", ["/*", "'\\'", '"\\"', '"""', "'''", "`", "'", "-- ", "#'", "{'"])
+def test_names_outside_strings_are_found_in_linear_time(language: str, unit: str) -> None:
+    started = clock()
+    characters.scan(
+        Context(Boundary(Policy()), Report(), clock() + 60), Source(language, "é " + unit * 50_000)
+    )
+
+    # 0.03 s; an end that is looked for again and again would take minutes.
+    assert clock() - started < 5

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Final
 
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.source import Source
@@ -46,7 +47,7 @@ def scan(context: Context, source: Source) -> None:
 
 
 def _scan_identifiers(context: Context, source: Source) -> None:
-    for found in _IDENTIFIER.finditer(source.text):
+    for found in _IDENTIFIER.finditer(_without_texts(source)):
         word = found[0]
         if not word.isidentifier():
             continue
@@ -55,6 +56,33 @@ def _scan_identifiers(context: Context, source: Source) -> None:
             context.add("text.confusable", source.place(*found.span()), f"a name that runs as {normal}")
         elif len(_scripts(word)) > 1:
             context.add("text.confusable", source.place(*found.span()), "a name that mixes scripts")
+
+
+def _without_texts(source: Source) -> str:
+    """The text with blanks for strings and comments, but for strings that hold code (`f'{x}'`, `${x}`)."""
+    return _TEXTS[source.language].sub(_blank, source.text)
+
+
+def _blank(found: re.Match[str]) -> str:
+    text = found[0]
+    return text if "{" in text or "$" in text else " " * len(text)
+
+
+# What is not closed ends with its line or the text: to look for its end again and again would take long.
+_STRING: Final = r"""'(?:[^'\\\n]|\\.)*+(?:'|$)|"(?:[^"\\\n]|\\.)*+(?:"|$)"""
+_LONG_STRING: Final = r"\"{3}(?:[^\"\\]|\\.|\"(?!\"\"))*+(?:\"{3}|\Z)|'{3}(?:[^'\\]|\\.|'(?!''))*+(?:'{3}|\Z)"
+_COMMENT: Final = r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)"
+_TEXTS: Final = {
+    language: re.compile(pattern, re.DOTALL | re.MULTILINE)
+    for language, pattern in {
+        "python": rf"{_LONG_STRING}|{_STRING}|#[^\n]*+",
+        "bash": r"'[^']*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|(?<![^\s])#[^\n]*+",
+        "sql": rf"'(?:[^']|'')*+(?:'|\Z)|--[^\n]*+|{_COMMENT}",
+        "javascript": rf"{_STRING}|`(?:[^`\\]|\\.)*+(?:`|\Z)|//[^\n]*+|{_COMMENT}",
+    }.items()
+}
+_TEXTS["typescript"] = _TEXTS["javascript"]
+"""Strings and comments of each language."""
 
 
 def _scripts(word: str) -> set[str]:

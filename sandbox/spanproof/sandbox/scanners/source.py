@@ -22,11 +22,11 @@ _ALIASES: Final = {
     "ts": "typescript", "tsx": "typescript", "yml": "yaml",
 }  # fmt: skip
 
-DATA_LANGUAGES: Final = frozenset({"json", "yaml", "text", "markdown", "csv", "toml", "xml"})
+DATA_LANGUAGES: Final = frozenset({"json", "yaml", "text", "markdown", "csv", "toml", "xml", "css"})
 """What is read, not run: the text scanners are enough."""
 
 KNOWN_LANGUAGES: Final = (
-    "python", "bash", "sql", "javascript", "typescript", *sorted(DATA_LANGUAGES), "html", "css", "java",
+    "python", "bash", "sql", "javascript", "typescript", *sorted(DATA_LANGUAGES), "html", "java",
     "go", "php", "c", "c++", "c#", "rust", "ruby", "r", "perl", "kotlin", "swift", "scala", "julia", "lua",
     "powershell",
 )  # fmt: skip

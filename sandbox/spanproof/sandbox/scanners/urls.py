@@ -1,8 +1,8 @@
 """URLs in any text: what is wrong with one however it is used.
 
-In: a source. Out: findings for credentials in a URL, addresses instead of names, names that look like others,
-and the metadata service of clouds. Whether a host may be reached is judged where it is reached, by the
-language's scanner: a URL in a comment crosses nothing.
+In: a source. Out: findings for credentials in a URL, and names that look like others; advice for odd schemes,
+addresses instead of names and the metadata service of clouds. Whether a host may be reached is judged where
+it is reached, by the scanner of the language: a URL that is only compared crosses nothing.
 """
 
 from __future__ import annotations
@@ -26,13 +26,21 @@ def scan(context: Context, source: Source) -> None:
     """Report URLs that are wrong in themselves."""
     text = source.text
     for found in _METADATA.finditer(text):
-        context.add("network.metadata", source.place(*found.span()), f"names the metadata service {found[0]}")
+        context.add("url.metadata", source.place(*found.span()), f"names the metadata service {found[0]}")
     if "://" in text:
         for found in _URL.finditer(text):
             _judge(context, source, found)
     if "script:" in source.lowered:
         for found in _SCRIPT_URL.finditer(text):
             context.add("url.scheme", source.place(*found.span(1)), f"a URL with the scheme {found[1]}")
+
+
+def find_hazard(text: str) -> str:
+    """The rule that a URL breaks wherever it is reached, or an address alone; empty where none is known."""
+    if _METADATA.fullmatch(text) or ("://" in text and _METADATA.search(text)):
+        return "network.metadata"
+    odd = "://" in text and any(one[1].lower() in _ODD_SCHEMES for one in _URL.finditer(text))
+    return "network.dynamic" if odd else ""
 
 
 def _judge(context: Context, source: Source, found: re.Match[str]) -> None:

@@ -29,6 +29,7 @@ from spanproof.sandbox.scanners.ecma.walk import Script
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.rules import explain_call
 from spanproof.sandbox.scanners.sql import Database, is_held, scan_sent
+from spanproof.sandbox.scanners.urls import find_hazard
 
 _ACTIONS = {
     "read": Action.READ,
@@ -45,6 +46,11 @@ def apply(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
         script.add("module.denied", node, f"calls {name}, in a module that reaches the host")
     result: Value | None = None
     _send(script, name, arguments, node)
+    if name not in SINKS and top not in _HARMLESS:
+        for one in arguments:
+            hazard = find_hazard(text_of(one) or "")
+            if hazard:
+                script.add(hazard, node, f"{name} is given {text_of(one)!r}", Verdict.REVIEW)
     for kind, detail in SINKS.get(name, ()):
         if kind in {"deny", "review"}:
             verdict = Verdict.DENY if kind == "deny" else Verdict.REVIEW
@@ -59,6 +65,12 @@ def apply(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
             crossing = script.context.boundary.environment("")
             script.context.crossed("javascript", crossing, script.place(node), f"{name}:")
     return result
+
+
+_HARMLESS: Final = frozenset(
+    {"console", "URL", "JSON", "Object", "Set", "Map", "RegExp", "Error", "assert", "url"}
+)
+"""What takes any URL and reaches nothing."""
 
 
 def _judge(
@@ -87,6 +99,9 @@ def _judge(
         if kind == "codetext" and not isinstance(source, Text):
             return None
         return script.run_source(source, name, node)
+    elif kind == "tempdir":
+        _path(script, Action.WRITE, value, name, node)
+        return text([*pieces_of(value), "XXXXXX"])
     elif kind == "dbfile":
         return _database_file(script, value, name, node)
     elif kind == "dbserver":

@@ -242,6 +242,8 @@ def _effects_and_result(m: Machine, function: Ref, arguments: Arguments, node: a
     if not name.startswith("?."):
         effects.check_module(m, name, node)
     effects.check_environment_escape(m, arguments, node)
+    if found is None:
+        effects.check_hazards(m, name, arguments, node)
     _hand_over(m, arguments, node)
     if result is not None:
         return result

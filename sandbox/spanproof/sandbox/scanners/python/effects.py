@@ -9,6 +9,7 @@ effect decides it. Known targets are judged, unknown ones reviewed; nothing is e
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import sys
 from collections.abc import Sequence
@@ -34,6 +35,7 @@ from spanproof.sandbox.scanners.python.values import (
     pieces_of,
 )
 from spanproof.sandbox.scanners.rules import explain_call
+from spanproof.sandbox.scanners.urls import find_hazard
 
 _FILE = frozenset({"file"})
 _ENVIRONMENT = frozenset({"environment"})
@@ -89,6 +91,22 @@ def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -
     for value in arguments.all():
         if isinstance(value, Ref) and value.name == "os.environ":
             m.context.crossed("python", m.context.boundary.environment(""), m.place(node), "os.environ:")
+
+
+def check_hazards(m: Machine, name: str, arguments: Arguments, node: ast.expr) -> None:
+    """A URL that reaches where nothing should, given to a call whose effects are not known, is reviewed."""
+    if module_of(name) in sys.stdlib_module_names or name in _HARMLESS:
+        return
+    for value in arguments.all():
+        pieces = pieces_of(value)
+        text = pieces[0] if len(pieces) == 1 and pieces[0] is not None else ""
+        hazard = find_hazard(text)
+        # `blocked.add('169.254.169.254')`: what an unknown object is given may be for it to keep.
+        if hazard and ("://" in text or not name.startswith("?.")):
+            m.add(hazard, node, f"{plain_name(name)} is given {text!r}", Verdict.REVIEW)
+
+
+_HARMLESS: Final = frozenset(dir(builtins))
 
 
 def handed_over(m: Machine, function: Ref, node: ast.expr) -> None:
