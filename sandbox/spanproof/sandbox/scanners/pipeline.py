@@ -248,6 +248,7 @@ def default_scanners() -> list[Scanner]:
         Scanner("text", None, _text),
         Scanner("secrets", None, _secrets),
         Scanner("urls", None, _urls),
+        Scanner("personal", None, _personal),
         Scanner("python", frozenset({"python"}), _python),
         Scanner("shell", frozenset({"bash"}), _shell),
         Scanner("sql", frozenset({"sql"}), _sql),
@@ -273,6 +274,12 @@ def _urls(context: Context, source: Source) -> None:
     from spanproof.sandbox.scanners import urls
 
     urls.scan(context, source)
+
+
+def _personal(context: Context, source: Source) -> None:
+    from spanproof.sandbox.scanners import personal
+
+    personal.scan(context, source)
 
 
 def _python(context: Context, source: Source) -> None:
