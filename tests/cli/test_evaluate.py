@@ -79,10 +79,11 @@ def test_json_prints_a_line_per_trace_in_the_agreed_form(good, capsys):
     assert row.keys() == {"trace_id", "file", "runs", "spans", "code_bearing_span_ids", "defects"}
     assert (row["trace_id"], row["file"], row["spans"]) == ("00" * 15 + "07", str(good), 2)
     assert row["code_bearing_span_ids"] == ["0000000000000002"]
-    assert row["runs"][0].keys() == {"span_id", "name", "cohort", "scores"}
+    assert row["runs"][0].keys() == {"span_id", "name", "cohort", "scores", "snippets"}
     score = own(row, "correctness")
     assert score.keys() == {
-        "layer", "name", "span_id", "outcome", "value", "raw", "unit", "label", "explanation", "reason",
+        "layer", "name", "span_id", "snippet_id", "outcome", "value", "raw", "unit", "label",
+        "explanation", "reason",
     }  # fmt: skip
     assert (score["outcome"], score["value"], score["label"], score["reason"]) == (
         "scored",

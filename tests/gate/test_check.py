@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from spanproof.evaluators.intervals import wilson
 from spanproof.gate import BadScores, CaseState, NoBaseline, Verdict, check, parse, read_scores
+from spanproof.gate.outputs import format_junit
 from spanproof.trace import Cohort, Errored, Label, Layer, Outcome, Score, Scored, Skipped
 
 PASS, FAIL = Scored(1.0, Label.PASS, "fine"), Scored(0.2, Label.FAIL, "$54.00 is said, 45.00 was returned")
@@ -212,7 +213,7 @@ def test_junit_distinguishes_failures_from_errors_and_holds_hostile_text():
         ],
         [score(1, hostile), score(1, Errored("Broken", "x"), name="recovery")],
     )
-    suite = ET.fromstring(report.to_junit().encode()).find("testsuite")
+    suite = ET.fromstring(format_junit(report.to_table()).encode()).find("testsuite")
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "1")
     failure = suite.find("testcase/failure")
     assert failure.get("message").startswith("0 of 1 judged cases satisfy it, 1 must; 0.0%, 95% interval")
@@ -277,7 +278,7 @@ def test_an_error_rate_counts_errors_and_no_other_aggregate_hides_them():
     assert verdict("error_rate(groundedness.score) <= 10%", *runs)[0] is Verdict.PASSED
     assert verdict("error_rate(groundedness.score) <= 9%", *runs)[0] is Verdict.FAILED
     found = verdict("avg(groundedness.score) >= 0.9", *runs)
-    assert found == (Verdict.INCONCLUSIVE, "1 scores errored; avg is 1 over 9 scores")
+    assert found == (Verdict.INCONCLUSIVE, "1 score errored; avg is 1 over 9 scores")
 
 
 def test_an_aggregate_of_nothing_is_inconclusive_and_one_that_no_case_has_fails():
@@ -465,3 +466,38 @@ def test_any_line_of_json_is_scores_or_one_clear_error(value):
         reported = str(problem)
         assert reported.startswith("scores, line 1: ")
     assert all(isinstance(item, Score) for item in found)
+
+
+def code_run(trace: int, tests: Outcome | None) -> list[Score]:
+    passing = Scored(1.0, Label.PASS, "compiles")
+    found = [replace(score(trace, passing, "compiles"), layer=Layer.CORRECTNESS)]
+    if tests is not None:
+        found.append(replace(score(trace, tests, "tests_pass"), layer=Layer.CORRECTNESS))
+    return found
+
+
+PASSES, FAILS = Scored(1.0, Label.PASS, "2 of 2"), Scored(0.5, Label.FAIL, "1 of 2")
+
+
+@pytest.mark.parametrize(
+    ("runs", "verdict", "reason"),
+    [
+        ([PASSES, PASSES, FAILS, PASSES], Verdict.PASSED, "sandbox_pass_rate is 75.0% over 4 cases"),
+        ([PASSES, FAILS], Verdict.FAILED, "is 50.0%"),
+        ([PASSES, None], Verdict.PASSED, "1 more bears code and no tests"),
+        ([PASSES, Skipped("no sandbox")], Verdict.INCONCLUSIVE, "1 score errored"),
+        ([PASSES, Errored("SandboxBroken", "x")], Verdict.INCONCLUSIVE, "1 score errored"),
+        ([None], Verdict.FAILED, "no case has a correctness.tests_pass score"),
+    ],
+)
+def test_the_sandbox_pass_rate_is_over_the_runs_that_bear_code(runs, verdict, reason):
+    scores = [each for trace, tests in enumerate(runs) for each in code_run(trace, tests)]
+    scores.append(score(99, Scored(1.0, Label.PASS, "no code here")))
+    (report,) = check([parse("sandbox_pass_rate >= 75%")], scores).assertions
+    assert report.verdict is verdict
+    assert reason in report.reason
+
+
+def test_without_code_the_sandbox_pass_rate_is_not_passed():
+    (report,) = check([parse("sandbox_pass_rate >= 75%")], [score(1, PASSES)]).assertions
+    assert (report.verdict, report.reason) == (Verdict.FAILED, "there is no case that bears code to check")

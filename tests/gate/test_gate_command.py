@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import json
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import jsonschema
 import pytest
+from result_schemas import SARIF, check_junit
 
 from spanproof.cli.app import run
 
@@ -67,9 +68,66 @@ def test_the_report_for_machines_is_one_json_document_on_stdout(scores, capfd):
 def test_a_junit_file_is_written(scores, tmp_path, capfd):
     junit = tmp_path / "out" / "gate.xml"
     assert run(["gate", "--scores", str(scores), "--assert", ALL, "--junit", str(junit)]) == 1
-    suite = ET.fromstring(junit.read_text()).find("testsuite")
+    suite = check_junit(junit.read_text()).find("testsuite")
     assert suite.get("failures") == "1"
     assert str(junit) in capfd.readouterr().err
+
+
+@pytest.fixture
+def coded(tmp_path: Path) -> Path:
+    """One run whose only snippet reads a file outside its directory, and has a test."""
+    finding = {"rule": "python.file", "severity": "high", "verdict": "deny", "line": 2, "end_line": 2}
+    snippet = {
+        "id": "s",
+        "number": 1,
+        "language": "python",
+        "executed": True,
+        "source": "x = 1\nopen('/y')\n",
+    }
+    snippet["findings"] = [{**finding, "message": "reads /y"}]
+    found = [line("t", "boundary", 0.0), {**line("t", "correctness", 1.0, "compiles"), "snippet_id": "s"}]
+    found.append(line("t", "correctness", 1.0, "tests_pass"))
+    run = {"span_id": "r", "name": "pricer", "scores": found, "snippets": [snippet]}
+    path = tmp_path / "coded.jsonl"
+    path.write_text(json.dumps({"trace_id": "t", "runs": [run]}) + "\n")
+    return path
+
+
+def test_files_of_results_point_into_the_code(coded, tmp_path, capfd, monkeypatch):
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    files = {name: tmp_path / f"gate.{name}" for name in ("sarif", "html", "markdown")}
+    options = [word for name, path in files.items() for word in (f"--{name}", str(path))]
+    text = "boundary.score == pass for all cases"
+    assert run(["gate", "--scores", str(coded), "--assert", text, "--github", *options]) == 1
+    sarif = json.loads(files["sarif"].read_text())
+    jsonschema.validate(sarif, SARIF)
+    (result,) = sarif["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "traces/t/r/01.py"
+    assert place["region"]["startLine"] == 2
+    assert sarif["runs"][0]["artifacts"][0]["contents"]["text"] == "x = 1\nopen('/y')\n"
+    assert "open(&#x27;/y&#x27;)" in files["html"].read_text()
+    assert summary.read_text().startswith("### ❌")
+    assert files["markdown"].read_text() + "\n" == summary.read_text()
+    annotation = "::error file=traces/t/r/01.py,line=2,endLine=2,title=boundary.score == pass for all cases"
+    assert f"{annotation}::reads /y\n" in capfd.readouterr().out
+
+
+def test_annotations_stay_out_of_the_json(coded, capfd, monkeypatch):
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    text = "boundary.score == pass for all cases"
+    assert run(["gate", "--scores", str(coded), "--assert", text, "--github", "--json"]) == 1
+    captured = capfd.readouterr()
+    assert json.loads(captured.out)["passed"] is False
+    assert "::error file=" in captured.err
+
+
+def test_a_required_sandbox_pass_rate_is_read_from_yaml(coded, tmp_path, capfd):
+    file = tmp_path / "gate.yaml"
+    file.write_text("required_sandbox_pass_rate: 1.0\n")
+    assert run(["gate", "--scores", str(coded), "--assertions", str(file)]) == 0
+    assert "sandbox_pass_rate is 100.0% over 1 cases with code and tests" in capfd.readouterr().out
 
 
 def test_assertions_are_read_from_a_file(scores, tmp_path):

@@ -102,6 +102,8 @@ def case_assertions(draw: st.DrawFn) -> CaseAssertion:
 @st.composite
 def aggregate_assertions(draw: st.DrawFn) -> AggregateAssertion:
     function, score = draw(st.sampled_from(Function)), draw(scores)
+    if function is Function.SANDBOX_PASS_RATE:
+        score = ScoreRef(Layer.CORRECTNESS, "tests_pass")
     assume(refuse_function(function, score) is None)
     limit = draw(st.one_of(st.builds(Bound, comparisons, numbers), st.builds(NoWorse, numbers)))
     found = AggregateAssertion(function, score, limit, draw(conditions))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from spanproof.evaluators.engine import Engine
+from spanproof.gate.outputs import format_junit
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.suites import CaseStatus, SuiteError, load_suite, promote, run_suite
 from spanproof.trace import Layer
@@ -84,7 +85,7 @@ def test_a_verdict_lost_for_want_of_a_sandbox_is_inconclusive_never_a_pass(evalu
     (case,) = report.cases
     assert case.status is CaseStatus.INCONCLUSIVE
     assert not report.passed
-    assert ET.fromstring(report.to_junit().encode()).find("testsuite").get("errors") == "1"
+    assert ET.fromstring(format_junit(report.to_table()).encode()).find("testsuite").get("errors") == "1"
 
 
 def test_an_empty_suite_does_not_pass(evaluation, engine, suite):
@@ -107,7 +108,7 @@ def test_reports_for_machines_say_what_differs(evaluation, engine, suite):
     document = report.to_json()
     assert (document["passed"], document["regressed"]) == (False, 1)
     assert document["cases"][0]["differences"][0]["layer"] == "groundedness"
-    tests = ET.fromstring(report.to_junit().encode()).find("testsuite")
+    tests = ET.fromstring(format_junit(report.to_table()).encode()).find("testsuite")
     assert (tests.get("tests"), tests.get("failures")) == ("1", "1")
     assert "groundedness.groundedness: pass frozen" in tests.find("testcase/failure").text
 

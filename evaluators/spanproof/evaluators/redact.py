@@ -55,9 +55,13 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """The text with secrets masked, at most `MAX_QUOTED` characters of it."""
-        masked = self._known.sub("[secret]", text) if self._known is not None else text
-        masked = mask_formats(masked)
+        masked = self.mask(text)
         return masked if len(masked) <= MAX_QUOTED else f"{masked[: MAX_QUOTED - 1]}…"
+
+    def mask(self, text: str) -> str:
+        """The whole text with secrets masked."""
+        masked = self._known.sub("[secret]", text) if self._known is not None else text
+        return mask_formats(masked)
 
     def _fact(self, fact: Evidence) -> Evidence:
         return replace(

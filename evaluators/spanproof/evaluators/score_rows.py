@@ -8,16 +8,46 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from spanproof.evaluators.model import RunEvaluation
+from spanproof.evaluators.redact import Redactor
+from spanproof.sandbox.scanners.model import Finding
 from spanproof.trace import Errored, Score, Scored, Skipped
 
 
 def run_row(run: RunEvaluation) -> dict[str, object]:
-    """Return one run with its cohort and its scores."""
+    """Return one run with its cohort, its scores and its code."""
     return {
         "span_id": run.run.span_id,
         "name": run.run.name,
         "cohort": {name: value for name, value in asdict(run.run.cohort).items() if value},
         "scores": [score_row(score) for score in run.scores],
+        "snippets": _snippet_rows(run),
+    }
+
+
+def _snippet_rows(run: RunEvaluation) -> list[dict[str, object]]:
+    """Return the run's code in order, secrets masked, with what the scanners found in it."""
+    redactor = Redactor(run.run.snippets, run.scans)
+    return [
+        {
+            "id": snippet.id,
+            "number": number,
+            "language": snippet.language.value,
+            "executed": snippet.executed,
+            "source": redactor.mask(snippet.source),
+            "findings": [_finding_row(each) for each in run.scans[snippet.id].findings],
+        }
+        for number, snippet in enumerate(run.run.snippets, start=1)
+    ]
+
+
+def _finding_row(finding: Finding) -> dict[str, object]:
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "verdict": finding.verdict.value,
+        "line": finding.line,
+        "end_line": finding.end_line,
+        "message": finding.message,
     }
 
 
@@ -27,6 +57,7 @@ def score_row(score: Score) -> dict[str, object]:
         "layer": score.layer.value,
         "name": score.name,
         "span_id": score.span_id,
+        "snippet_id": score.snippet_id,
         "outcome": "scored",
         "value": None,
         "raw": None,

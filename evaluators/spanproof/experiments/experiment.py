@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -20,11 +20,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from spanproof.evaluators.intervals import Interval, wilson
-from spanproof.evaluators.junit import JUnitTest, Problem, ProblemKind, junit_xml
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.folder import ExperimentFolder
 from spanproof.experiments.statistics import bootstrap_difference, mcnemar, pass_at_k, pass_hat_k
 from spanproof.experiments.trial import Trial, TrialVerdict
+from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, mark_code
 from spanproof.suites import Case
 from spanproof.trace import Label, Layer
 
@@ -114,6 +114,11 @@ class Comparison:
     fixed: tuple[str, ...]
     regressed: tuple[str, ...]
 
+    @property
+    def flipped(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The cases that flipped, by how."""
+        return ("fixed", self.fixed), ("regressed", self.regressed)
+
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as JSON data."""
         return {
@@ -143,6 +148,7 @@ class Experiment:
         stopped: why it ended before all trials were run; empty where it did not.
         baseline: what it is compared with.
         quarantine: whether cases that are flaky in both do not decide.
+        suite: folder of the suite, as it was given.
     """
 
     folder: str
@@ -153,6 +159,7 @@ class Experiment:
     stopped: str = ""
     baseline: BaselineRates | None = None
     quarantine: bool = False
+    suite: str = ""
 
     @cached_property
     def cases(self) -> tuple[CaseResult, ...]:
@@ -266,9 +273,33 @@ class Experiment:
             "cases": [_case_json(each) for each in self.cases],
         }
 
-    def to_junit(self) -> str:
-        """Return the experiment as JUnit XML, a test per case."""
-        return junit_xml(f"spanproof experiment {self.agent}", [_junit(each) for each in self.cases])
+    def to_table(self) -> ResultTable:
+        """Return the experiment as the rows of a report, one per case."""
+        passed = self.count(CaseStatus.PASSED) + self.count(CaseStatus.FIXED)
+        headline = f"{passed} of {len(self.cases)} cases passed in every trial"
+        rows = tuple(_row(each, self.suite) for each in self.cases)
+        return ResultTable(
+            f"spanproof experiment {self.agent}", self.passed, headline, rows, tuple(self._facts())
+        )
+
+    def _facts(self) -> Iterable[tuple[str, str]]:
+        rate, k = self.pass_at(1), self.wanted
+        if rate is not None:
+            yield "pass@1", f"{rate:.1%}, {self.interval}"
+        at, hat = self.pass_at(k), self.pass_hat(k)
+        if k > 1 and at is not None and hat is not None:
+            yield f"pass@{k}", f"{at:.1%}"
+            yield f"pass^{k}", f"{hat:.1%}"
+        for layer, (failed, judged) in self.fail_rates().items():
+            if failed:
+                yield f"{layer} failed", f"{failed} of {judged} trials"
+        found = self.comparison
+        if found is not None and found.difference is not None:
+            interval = f"95% interval {found.low:+.1%} to {found.high:+.1%}"
+            yield "beside the baseline", f"{found.difference:+.1%}, {interval}, p = {found.p_value:.3g}"
+            yield from ((word, ", ".join(ids)) for word, ids in found.flipped if ids)
+        if self.stopped:
+            yield "stopped", self.stopped
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a table with a row per trial."""
@@ -383,23 +414,31 @@ def _trial_json(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _junit(result: CaseResult) -> JUnitTest:
-    problem = None
-    if result.status not in (CaseStatus.PASSED, CaseStatus.FIXED) and not result.quarantined:
-        first = result.first_failure
-        kind = ProblemKind.ERROR if result.status is CaseStatus.INCONCLUSIVE else ProblemKind.FAILURE
-        passed = f"{result.passed} of {len(result.trials)} trials passed"
-        problem = Problem(
-            kind,
-            f"{result.status.value}: {first.reason if first else passed}",
-            _details(passed, result.trials),
-        )
-    return JUnitTest("spanproof.experiment", result.case.id, problem)
-
-
-def _details(passed: str, trials: Sequence[Trial]) -> str:
-    lines: Iterable[str] = (
-        f"trial {trial.number}: {trial.verdict.value} {trial.reason}; trace {trial.trace_id or 'none'}"
-        for trial in trials
+def _row(result: CaseResult, suite: str) -> ResultRow:
+    first, verdict, reason = result.first_failure, Verdict.PASSED, ""
+    if result.quarantined:
+        reason = "quarantined: flaky here and in the baseline"
+    elif result.status not in (CaseStatus.PASSED, CaseStatus.FIXED):
+        is_open = result.status is CaseStatus.INCONCLUSIVE
+        verdict = Verdict.INCONCLUSIVE if is_open else Verdict.FAILED
+        reason = f"{result.status.value}: {first.reason if first else 'no trial was run'}"
+    run = next(iter((first.row or {}).get("runs") or ()), None) if first else None
+    place = f"traces/{result.case.id}-{first.number:03d}" if first else ""
+    return ResultRow(
+        group="spanproof.experiment",
+        name=result.case.id,
+        verdict=verdict,
+        reason=reason,
+        details=tuple(_details(result)),
+        layer=first.layer.value if first and first.layer else "",
+        file=f"{suite}/cases/{result.case.id}/case.yaml" if suite else "",
+        wall_s=fsum(trial.wall_s for trial in result.trials),
+        marks=mark_code(run, first.layer, place) if run and first and verdict is Verdict.FAILED else (),
     )
-    return "\n".join([passed, *lines])
+
+
+def _details(result: CaseResult) -> Iterator[str]:
+    yield f"{result.passed} of {len(result.trials)} trials passed"
+    for trial in result.trials:
+        trace = f"trace {trial.trace_id}" if trial.trace_id else "no trace"
+        yield f"trial {trial.number}: {trial.verdict.value} {trial.reason}".rstrip() + f"; {trace}"

@@ -76,7 +76,9 @@ def run_experiment(
         runner = _Runner(agent, engine, settings, results, listener)
         stack.callback(runner.close)
         found = runner.run(cases, done, report)
-    return Experiment(str(folder), agent.target, tuple(cases), found, settings.trials, runner.stopped)
+    return Experiment(
+        str(folder), agent.target, tuple(cases), found, settings.trials, runner.stopped, suite=str(suite)
+    )
 
 
 class _Runner:

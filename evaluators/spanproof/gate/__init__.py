@@ -17,10 +17,19 @@ from spanproof.gate.assertion import (
     ScoreRef,
 )
 from spanproof.gate.check import check
-from spanproof.gate.errors import AssertionRefused, AssertionSyntaxError, BadScores, GateError, NoBaseline
+from spanproof.gate.errors import (
+    AssertionRefused,
+    AssertionSyntaxError,
+    BadAssertions,
+    BadScores,
+    GateError,
+    NoBaseline,
+)
+from spanproof.gate.files import read_assertions
 from spanproof.gate.grammar import parse, parse_lines, parse_score
+from spanproof.gate.outputs import Verdict
 from spanproof.gate.reading import read_scores
-from spanproof.gate.report import AssertionReport, CaseResult, CaseState, GateReport, Verdict
+from spanproof.gate.report import AssertionReport, CaseResult, CaseState, GateReport, RunRows
 
 __all__ = [
     "AggregateAssertion",
@@ -31,6 +40,7 @@ __all__ = [
     "AssertionSyntaxError",
     "AtLeastCount",
     "AtLeastShare",
+    "BadAssertions",
     "BadScores",
     "Bound",
     "CaseAssertion",
@@ -45,11 +55,13 @@ __all__ = [
     "NoBaseline",
     "NoWorse",
     "Quantifier",
+    "RunRows",
     "ScoreRef",
     "Verdict",
     "check",
     "parse",
     "parse_lines",
     "parse_score",
+    "read_assertions",
     "read_scores",
 ]

@@ -7,11 +7,12 @@ are left out. A score that errored makes every aggregate but `error_rate` and `p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spanproof.evaluators.intervals import Interval, wilson
 from spanproof.gate.assertion import AggregateAssertion, Bound, Function, compare
-from spanproof.gate.report import AssertionReport, Verdict
+from spanproof.gate.outputs import Verdict
+from spanproof.gate.report import AssertionReport
 from spanproof.gate.statistics import aggregate
 from spanproof.trace import Errored, Label, Score, Scored
 
@@ -20,13 +21,18 @@ _Cases = Sequence[Sequence[Score]]
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """An aggregate: its value (None of nothing), over how many, with the interval of a rate."""
+    """An aggregate: its value (None of nothing), over how many, with the interval of a rate.
+
+    Attributes:
+        remark: what was left out, as a clause.
+    """
 
     value: float | None
     total: int
     noun: str
     errored: int = 0
     interval: Interval | None = None
+    remark: str = ""
 
 
 def report_aggregate(assertion: AggregateAssertion, cases: _Cases, before: _Cases | None) -> AssertionReport:
@@ -65,12 +71,29 @@ def _compute(assertion: AggregateAssertion, cases: _Cases) -> _Found:
         case Function.PRESENCE_RATE:
             present = sum(any(isinstance(score.outcome, Scored) for score in case) for case in cases)
             return _rate(present, len(cases), "cases")
+        case Function.SANDBOX_PASS_RATE:
+            return _sandbox_pass_rate(cases)
         case _:
             numbers = [
                 number for outcome in scored if (number := assertion.score.number_of(outcome)) is not None
             ]
             value = aggregate(assertion.function, numbers) if numbers else None
             return _Found(value, len(numbers), "scores", errored)
+
+
+def _sandbox_pass_rate(cases: _Cases) -> _Found:
+    """Return the share of the tested cases whose tests passed; tests that were not run count as errored."""
+    tested = [case for case in cases if case]
+    judged = [case for case in tested if all(isinstance(score.outcome, Scored) for score in case)]
+    passed = sum(all(_passes(score) for score in case) for case in judged)
+    untested = len(cases) - len(tested)
+    remark = f"{untested} more {'bears' if untested == 1 else 'bear'} code and no tests" if untested else ""
+    found = _rate(passed, len(judged), "cases with code and tests", len(tested) - len(judged))
+    return replace(found, remark=remark)
+
+
+def _passes(score: Score) -> bool:
+    return isinstance(score.outcome, Scored) and score.outcome.label is Label.PASS
 
 
 def _rate(part: int, total: int, noun: str, errored: int = 0) -> _Found:
@@ -80,7 +103,11 @@ def _rate(part: int, total: int, noun: str, errored: int = 0) -> _Found:
 def _conclude(assertion: AggregateAssertion, found: _Found, baseline: _Found | None) -> tuple[Verdict, str]:
     limit = assertion.limit
     if found.value is None:
-        return Verdict.INCONCLUSIVE, f"there is nothing to compute {assertion.function} of: no {found.noun}"
+        errors = f"; {found.errored} errored" if found.errored else ""
+        return (
+            Verdict.INCONCLUSIVE,
+            f"there is nothing to compute {assertion.function} of: no {found.noun}{errors}",
+        )
     text = _format_found(assertion, found)
     if isinstance(limit, Bound):
         holds = compare(found.value, limit.comparison, limit.threshold)
@@ -94,12 +121,17 @@ def _conclude(assertion: AggregateAssertion, found: _Found, baseline: _Found | N
         loss = baseline.value - found.value if assertion.larger_is_better else found.value - baseline.value
         holds = round(loss, 12) <= limit.by
     if found.errored:
-        return Verdict.INCONCLUSIVE, f"{found.errored} scores errored; {text}"
+        return Verdict.INCONCLUSIVE, f"{_count_errored(found)}; {text}"
     return (Verdict.PASSED if holds else Verdict.FAILED), text
+
+
+def _count_errored(found: _Found) -> str:
+    return "1 score errored" if found.errored == 1 else f"{found.errored} scores errored"
 
 
 def _format_found(assertion: AggregateAssertion, found: _Found) -> str:
     value = 0.0 if found.value is None else found.value
     shown = f"{value:.1%}" if assertion.function.is_rate else f"{value:.4g} {assertion.unit.value}".rstrip()
     interval = f", {found.interval}" if found.interval else ""
-    return f"{assertion.function} is {shown} over {found.total} {found.noun}{interval}"
+    remark = f"; {found.remark}" if found.remark else ""
+    return f"{assertion.function} is {shown} over {found.total} {found.noun}{interval}{remark}"

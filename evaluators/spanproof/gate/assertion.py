@@ -252,11 +252,13 @@ class Function(StrEnum):
     FAIL_RATE = "fail_rate"
     ERROR_RATE = "error_rate"
     PRESENCE_RATE = "presence_rate"
+    SANDBOX_PASS_RATE = "sandbox_pass_rate"  # noqa: S105 - a share, no password
+    """Of the cases that bear code, the share whose tests passed; it is written without a score."""
 
     @property
     def is_rate(self) -> bool:
         """Whether it is a share, else it has the score's unit."""
-        return self in (Function.FAIL_RATE, Function.ERROR_RATE, Function.PRESENCE_RATE)
+        return self not in (Function.AVG, Function.P50, Function.P95, Function.MAX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,11 +307,18 @@ class AggregateAssertion:
     def larger_is_better(self) -> bool:
         """Whether a larger number is an improvement: for values from 0 to 1 and for presence."""
         if self.function.is_rate:
-            return self.function is Function.PRESENCE_RATE
+            return self.function in (Function.PRESENCE_RATE, Function.SANDBOX_PASS_RATE)
         return self.score.unit is Unit.NONE
 
     def __str__(self) -> str:
-        return f"{self.function.value}({self.score}) {self.limit.text(self.unit)}{_where(self.where)}"
+        return f"{self.subject} {self.limit.text(self.unit)}{_where(self.where)}"
+
+    @property
+    def subject(self) -> str:
+        """What is compared: `avg(groundedness.score)`, `sandbox_pass_rate`."""
+        if self.function is Function.SANDBOX_PASS_RATE:
+            return self.function.value
+        return f"{self.function.value}({self.score})"
 
 
 Assertion: TypeAlias = CaseAssertion | AggregateAssertion

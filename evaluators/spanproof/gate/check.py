@@ -20,16 +20,21 @@ from spanproof.gate.assertion import (
     Assertion,
     AtLeastShare,
     CaseAssertion,
+    Function,
     NoWorse,
     is_about,
 )
 from spanproof.gate.errors import NoBaseline
 from spanproof.gate.missing import explain_missing
-from spanproof.gate.report import AssertionReport, CaseResult, CaseState, GateReport, Verdict
+from spanproof.gate.outputs import Verdict
+from spanproof.gate.report import AssertionReport, CaseResult, CaseState, GateReport
 from spanproof.trace import Errored, Label, Layer, Score, Scored, Skipped
 
 _Case = tuple[str, str]
 _Name = tuple[Layer, str]
+
+# Every snippet has it: scores that were read from an older file do not name their snippet.
+_OF_SNIPPETS = (Layer.CORRECTNESS, "compiles")
 
 # Which of a case's scores decides: one that is wrong settles it, one that errored leaves it open.
 _PRECEDENCE = (CaseState.VIOLATED, CaseState.ERRORED, CaseState.SATISFIED, CaseState.SKIPPED)
@@ -40,6 +45,7 @@ class CaseScores:
     """The scores of one case that some assertion needs; `first` has its ids and its cohort."""
 
     first: Score
+    bears_code: bool = False
     scores: dict[_Name, list[Score]] = field(default_factory=dict)
 
 
@@ -84,6 +90,7 @@ def _gather(assertions: Sequence[Assertion], scores: Iterable[Score]) -> _Gather
         case = cases.setdefault((score.trace_id, score.run_span_id), CaseScores(score))
         name = (score.layer, score.name)
         names[score.layer].add(score.name)
+        case.bears_code |= score.snippet_id is not None or name == _OF_SNIPPETS
         if name in wanted:
             case.scores.setdefault(name, []).append(score)
     return _Gathered(tuple(cases.values()), names)
@@ -92,8 +99,9 @@ def _gather(assertions: Sequence[Assertion], scores: Iterable[Score]) -> _Gather
 def _report(assertion: Assertion, found: _Gathered, before: _Gathered | None) -> AssertionReport:
     cases = _cases_of(assertion, found)
     if not cases:
+        code = " that bears code" if _needs_code(assertion) else ""
         cohort = " with this cohort" if assertion.where else ""
-        return AssertionReport(assertion, Verdict.FAILED, f"there is no case to check{cohort}")
+        return AssertionReport(assertion, Verdict.FAILED, f"there is no case{code} to check{cohort}")
     if not any(cases):
         return AssertionReport(assertion, Verdict.FAILED, explain_missing(assertion.score, found.names))
     if isinstance(assertion, AggregateAssertion):
@@ -108,7 +116,13 @@ def _report(assertion: Assertion, found: _Gathered, before: _Gathered | None) ->
 def _cases_of(assertion: Assertion, gathered: _Gathered) -> list[Sequence[Score]]:
     """The scores that the assertion is about, case by case; empty for a case that has none."""
     name = (assertion.score.layer, assertion.score.row_name)
-    return [case.scores.get(name, ()) for case in gathered.cases if is_about(assertion, case.first.cohort)]
+    about = (case for case in gathered.cases if is_about(assertion, case.first.cohort))
+    needs_code = _needs_code(assertion)
+    return [case.scores.get(name, ()) for case in about if case.bears_code or not needs_code]
+
+
+def _needs_code(assertion: Assertion) -> bool:
+    return isinstance(assertion, AggregateAssertion) and assertion.function is Function.SANDBOX_PASS_RATE
 
 
 def _judge_case(assertion: CaseAssertion, first: Score, scores: Sequence[Score]) -> CaseResult:

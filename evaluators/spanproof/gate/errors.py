@@ -3,6 +3,7 @@
     GateError
     ├── AssertionSyntaxError    an assertion cannot be read; column and expectation are named
     ├── AssertionRefused        an assertion can be read and makes no sense; cause and remedy are named
+    ├── BadAssertions           a file of assertions cannot be read; file and entry are named
     ├── NoBaseline              an assertion needs the scores of a baseline, and none are given
     └── BadScores               a file of scores cannot be read; file and line are named
 
@@ -48,6 +49,10 @@ class AssertionRefused(GateError):  # noqa: N818 - says what happened
         self.text = text
         self.column = column
         self.reason = reason
+
+
+class BadAssertions(GateError):  # noqa: N818 - names the input
+    """A file of assertions cannot be read."""
 
 
 class NoBaseline(GateError):  # noqa: N818 - says what is missing

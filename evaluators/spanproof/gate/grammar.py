@@ -2,9 +2,9 @@
 
     assertion  = cases | aggregate
     cases      = score comparison value quantifier [ where ]
-    aggregate  = function "(" score ")" ( comparison amount | no_worse ) [ where ]
+    aggregate  = ( function "(" score ")" | "sandbox_pass_rate" ) ( comparison amount | no_worse ) [ where ]
     no_worse   = "no_worse_than" "baseline" [ "by" amount ]
-    score      = alias | layer "." ( "score" | name | string )
+    score      = alias [ "." "score" ] | layer "." ( "score" | name | string )
     function   = "avg" | "p50" | "p95" | "max" | "fail_rate" | "error_rate" | "presence_rate"
     comparison = ">=" | ">" | "<=" | "<" | "==" | "!="
     value      = amount | "pass" | "fail"
@@ -25,7 +25,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from fractions import Fraction
 
@@ -67,7 +67,8 @@ _TOKEN = re.compile(
 )
 
 _DIMENSIONS = tuple(field.name for field in fields(Cohort))
-_FUNCTIONS = tuple(function.value for function in Function)
+_FUNCTIONS = tuple(each.value for each in Function if each is not Function.SANDBOX_PASS_RATE)
+_TESTS = ScoreRef(Layer.CORRECTNESS, "tests_pass")
 _COMPARISONS = " ".join(Comparison)
 
 
@@ -143,6 +144,9 @@ class _Parser:
         following = self._tokens[self._at + 1 :][:1]
         if self._next.text in _FUNCTIONS and following and following[0].text == "(":
             found: Assertion = self._aggregate()
+        elif self._next.text == Function.SANDBOX_PASS_RATE.value:
+            self._at += 1
+            found = self._limited(AggregateAssertion(Function.SANDBOX_PASS_RATE, _TESTS, NoWorse()))
         else:
             found = self._cases()
         if self._next.kind != "end":
@@ -181,12 +185,15 @@ class _Parser:
         self._expect(")")
         if reason := refuse_function(function, score):
             raise self._refused(start, reason)
-        blank = AggregateAssertion(function, score, NoWorse())
+        return self._limited(AggregateAssertion(function, score, NoWorse()))
+
+    def _limited(self, blank: AggregateAssertion) -> AggregateAssertion:
+        """Read what the aggregate is compared with, and for which cases."""
         if self._skip("no_worse_than"):
             limit: Bound | NoWorse = self._no_worse(blank)
         else:
-            limit = self._bound(f"{function.value}({score})", blank.unit, blank.high, score, aggregate=True)
-        return AggregateAssertion(function, score, limit, self._where())
+            limit = self._bound(blank.subject, blank.unit, blank.high, blank.score, aggregate=True)
+        return replace(blank, limit=limit, where=self._where())
 
     def _no_worse(self, assertion: AggregateAssertion) -> NoWorse:
         self._expect("baseline")
@@ -204,6 +211,8 @@ class _Parser:
         if self._next.text in ALIASES:
             layer = ALIASES[self._next.text]
             self._at += 1
+            if self._skip("."):
+                self._expect("score")
             return ScoreRef(layer, layer.value)
         word = self._one_of(layers, f"a layer ({', '.join(layers)})", ALIASES)
         if not self._skip("."):

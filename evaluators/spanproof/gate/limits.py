@@ -72,7 +72,7 @@ def refuse_margin(assertion: AggregateAssertion, by: float) -> str | None:
         return None
     return (
         f"no_worse_than baseline by {format_threshold(by, assertion.unit)} always holds:"
-        f" the values of {assertion.function.value}({assertion.score}) are from 0 to {assertion.high:g};"
+        f" the values of {assertion.subject} are from 0 to {assertion.high:g};"
         " give a smaller margin"
     )
 

@@ -7,22 +7,29 @@ it out would pass on less than it was given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import fields
 
 from spanproof.gate.errors import BadScores
+from spanproof.gate.outputs import RunRow
 from spanproof.trace import Cohort, Errored, Label, Layer, Outcome, Score, Scored, Skipped, digest
 from spanproof.trace.codec import MalformedDocument, load_json
 
 _DIMENSIONS = frozenset(field.name for field in fields(Cohort))
 
 
-def read_scores(lines: Iterable[str | bytes], source: str = "scores") -> Iterator[Score]:
+_Runs = MutableMapping[tuple[str, str], RunRow]
+
+
+def read_scores(
+    lines: Iterable[str | bytes], source: str = "scores", runs: _Runs | None = None
+) -> Iterator[Score]:
     """Yield the scores of these lines.
 
     Args:
         lines: as `spanproof eval --json` or `spanproof suite run --json` writes them.
         source: the file's name, for errors.
+        runs: gets each run that has code, by the ids of its trace and its span.
 
     Raises:
         BadScores: a line is not one; names file, line and field.
@@ -31,7 +38,7 @@ def read_scores(lines: Iterable[str | bytes], source: str = "scores") -> Iterato
         if not line.strip():
             continue
         try:
-            yield from _scores_of(load_json(line))
+            yield from _scores_of(load_json(line), runs)
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             what = f"no field {problem}" if isinstance(problem, KeyError) else str(problem)
             raise BadScores(
@@ -40,7 +47,7 @@ def read_scores(lines: Iterable[str | bytes], source: str = "scores") -> Iterato
             ) from problem
 
 
-def _scores_of(line: object) -> Iterator[Score]:
+def _scores_of(line: object, runs: _Runs | None) -> Iterator[Score]:
     given = _object(line)
     if "cases" in given:
         for case in map(_object, _list(given["cases"])):
@@ -48,13 +55,15 @@ def _scores_of(line: object) -> Iterator[Score]:
                 raise MalformedDocument(
                     f"case {case.get('id')!r} has no scores: run the suite again with this version"
                 )
-            yield from _scores_of(case)
+            yield from _scores_of(case, runs)
         return
     if "error" in given:
         raise MalformedDocument(f"the trace was not evaluated: {given['error']}")
     trace_id = str(given["trace_id"])
     for run in map(_object, _list(given["runs"])):
         cohort = _cohort(run)
+        if runs is not None and run.get("snippets"):
+            runs[trace_id, str(run["span_id"])] = run
         for position, score in enumerate(_list(run["scores"])):
             yield _score(trace_id, str(run["span_id"]), cohort, _object(score), position)
 

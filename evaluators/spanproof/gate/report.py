@@ -1,13 +1,22 @@
-"""The result of checking assertions, as values, as JSON and as JUnit XML."""
+"""The result of checking assertions, as values, as JSON and as the rows of a report."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
+from typing import TypeAlias
 
 from spanproof.evaluators.intervals import Interval
-from spanproof.evaluators.junit import JUnitTest, Problem, ProblemKind, junit_xml
 from spanproof.gate.assertion import Assertion
+from spanproof.gate.outputs import ResultRow, ResultTable, RunRow, Verdict, mark_code
+
+RunRows: TypeAlias = Mapping[tuple[str, str], RunRow]
+"""Runs in the form of `spanproof eval --json`, by the ids of their trace and their span."""
+
+_MAX_MARKED = 50
+"""Cases of one assertion whose code is pointed into."""
 
 
 class CaseState(StrEnum):
@@ -18,14 +27,6 @@ class CaseState(StrEnum):
     SKIPPED = "skipped"
     ERRORED = "errored"
     MISSING = "missing"
-
-
-class Verdict(StrEnum):
-    """Whether an assertion holds; anything but `passed` fails the gate."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    INCONCLUSIVE = "inconclusive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +119,37 @@ class GateReport:
             "assertions": [_assertion_json(report) for report in self.assertions],
         }
 
-    def to_junit(self) -> str:
-        """The report as JUnit XML: a test per assertion, the cases against it in the details."""
-        return junit_xml("spanproof gate", [_junit_test(report) for report in self.assertions])
+    def to_table(self, runs: RunRows = MappingProxyType({})) -> ResultTable:
+        """The report as rows: one per assertion, the cases against it in the details.
+
+        Args:
+            runs: runs with their code, so that rows point into it.
+        """
+        passed = sum(each.verdict is Verdict.PASSED for each in self.assertions)
+        layers = f"; failing layers: {', '.join(self.failed_layers)}" if self.failed_layers else ""
+        headline = f"{passed} of {len(self.assertions)} assertions hold{layers}"
+        rows = tuple(_row(each, runs) for each in self.assertions)
+        return ResultTable("spanproof gate", self.passed, headline, rows)
 
 
-def _junit_test(report: AssertionReport) -> JUnitTest:
-    problem = None
-    if report.verdict is not Verdict.PASSED:
-        kind = ProblemKind.FAILURE if report.verdict is Verdict.FAILED else ProblemKind.ERROR
-        problem = Problem(kind, report.reason, "\n".join(_case_line(case) for case in report.failing))
-    return JUnitTest(f"spanproof.gate.{report.assertion.score.layer.value}", str(report.assertion), problem)
+def _row(report: AssertionReport, runs: RunRows) -> ResultRow:
+    layer = report.assertion.score.layer
+    failed = () if report.verdict is Verdict.PASSED else report.failing
+    keys = [(case.trace_id, case.run_span_id) for case in failed[:_MAX_MARKED]]
+    return ResultRow(
+        group=f"spanproof.gate.{layer.value}",
+        name=str(report.assertion),
+        verdict=report.verdict,
+        reason=report.reason,
+        details=tuple(_case_line(case) for case in failed),
+        layer=layer.value,
+        marks=tuple(
+            mark
+            for key in dict.fromkeys(keys)
+            if key in runs
+            for mark in mark_code(runs[key], layer, f"traces/{key[0]}/{key[1]}")
+        ),
+    )
 
 
 def _case_line(case: CaseResult) -> str:

@@ -39,7 +39,7 @@ from spanproof.sandbox.untrusted_files import (
 from spanproof.suites.case import Case, Expectation, Origin
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.requirements import read_requirements, write_requirements
-from spanproof.trace import Cohort, Label, Language, Layer, Payload, RecordedCall, Snippet, SpanError, Trace
+from spanproof.trace import Cohort, Label, Layer, Payload, RecordedCall, Snippet, SpanError, Trace
 from spanproof.trace.codec import MalformedDocument, dump_json, from_plain, load_json, to_plain
 
 T = TypeVar("T")
@@ -55,18 +55,6 @@ _FROZEN_BYTES = 256 * 1024 * 1024
 
 TESTS = "tests.yaml"
 """Beside `case.yaml`: it is people's alone."""
-
-_SUFFIXES: Mapping[Language, str] = {
-    Language.PYTHON: "py",
-    Language.BASH: "sh",
-    Language.SQL: "sql",
-    Language.JAVASCRIPT: "js",
-    Language.TYPESCRIPT: "ts",
-    Language.JSON: "json",
-    Language.YAML: "yaml",
-    Language.HTML: "html",
-    Language.OTHER: "txt",
-}
 
 
 def write_case(suite: Path, case: Case) -> None:
@@ -152,7 +140,7 @@ def _frozen_files(case: Case) -> dict[str, bytes]:
         return files
     tape: list[object] = []
     for number, snippet in enumerate(case.snippets, start=1):
-        name = f"snippets/{number:02d}.{_SUFFIXES[snippet.language]}"
+        name = f"snippets/{number:02d}.{snippet.language.suffix}"
         files[name] = snippet.source.encode("utf-8", "surrogatepass")
         about = {key: value for key, value in to_plain(snippet).items() if key != "source"}
         tape.append({"file": name, **about})

@@ -7,16 +7,17 @@ not judged at all (where this machine has no sandbox), which never counts as a p
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.junit import JUnitTest, Problem, ProblemKind, junit_xml
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.evaluators.score_rows import run_row
 from spanproof.evaluators.scores import BUILT_IN
+from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, mark_code
 from spanproof.suites.case import Case, Expectation, expectation_of
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.files import load_suite
@@ -50,12 +51,13 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class CaseReport:
-    """The result of one case; `evaluation` is today's."""
+    """The result of one case; `evaluation` is today's, which took `wall_s` seconds."""
 
     case: Case
     status: CaseStatus
     differences: tuple[Difference, ...]
     evaluation: TraceEvaluation
+    wall_s: float = 0.0
 
     @property
     def passed(self) -> bool:
@@ -65,11 +67,18 @@ class CaseReport:
 
 @dataclass(frozen=True, slots=True)
 class SuiteReport:
-    """The results of all cases that hold a frozen run; `unfrozen` are the ids of the others."""
+    """The results of all cases that hold a frozen run.
+
+    Attributes:
+        suite: its name.
+        unfrozen: ids of the cases without a frozen run.
+        folder: of the suite, as it was given.
+    """
 
     suite: str
     cases: tuple[CaseReport, ...]
     unfrozen: tuple[str, ...] = ()
+    folder: str = ""
 
     @property
     def passed(self) -> bool:
@@ -90,9 +99,12 @@ class SuiteReport:
             "cases": [_case_json(report) for report in self.cases],
         }
 
-    def to_junit(self) -> str:
-        """The report as JUnit XML, a test per case."""
-        return junit_xml(f"spanproof suite {self.suite}", [_junit_test(report) for report in self.cases])
+    def to_table(self) -> ResultTable:
+        """The report as rows, one per case."""
+        counts = [f"{self.count(each)} {each.value}" for each in CaseStatus if self.count(each)]
+        headline = f"{len(self.cases)} frozen runs judged again: {', '.join(counts) or 'none'}"
+        rows = tuple(_row(report, self.folder) for report in self.cases)
+        return ResultTable(f"spanproof suite {self.suite}", self.passed, headline, rows)
 
 
 def run_suite(
@@ -111,9 +123,8 @@ def run_suite(
     cases = load_suite(suite)
     frozen = [case for case in cases if case.trace is not None]
     unfrozen = tuple(case.id for case in cases if case.trace is None)
-    return SuiteReport(
-        suite.resolve().name, tuple(run_case(case, engine) for case in track(frozen)), unfrozen
-    )
+    reports = tuple(run_case(case, engine) for case in track(frozen))
+    return SuiteReport(suite.resolve().name, reports, unfrozen, str(suite))
 
 
 def run_case(case: Case, engine: Engine) -> CaseReport:
@@ -125,7 +136,9 @@ def run_case(case: Case, engine: Engine) -> CaseReport:
     if case.trace is None or case.origin is None:
         raise SuiteError(f"case {case.id} holds no frozen run; run the agent on it, with --agent")
     tests = {case.origin.run_span_id: case.tests} if case.tests is not None else None
+    started = time.monotonic()
     evaluation = engine.evaluate(case.trace, tests, case.fixtures)
+    wall_s = time.monotonic() - started
     run = find_run(evaluation, case.origin.run_span_id)
     found = [expectation_of(score, case.snippets) for score in run.scores] if run else []
     by_key = {each.key: each for each in found}
@@ -136,7 +149,7 @@ def run_case(case: Case, engine: Engine) -> CaseReport:
             differences.append(Difference(expected, "missing", _why_missing(expected)))
         elif now.verdict != expected.verdict:
             differences.append(Difference(expected, now.verdict, now.explanation))
-    return CaseReport(case, _status(differences), tuple(differences), evaluation)
+    return CaseReport(case, _status(differences), tuple(differences), evaluation, wall_s)
 
 
 def find_run(evaluation: TraceEvaluation, span_id: str) -> RunEvaluation | None:
@@ -162,14 +175,27 @@ def _status(differences: Sequence[Difference]) -> CaseStatus:
     return CaseStatus.CHANGED
 
 
-def _junit_test(report: CaseReport) -> JUnitTest:
-    problem = None
+def _row(report: CaseReport, suite: str) -> ResultRow:
+    folder = f"{suite}/cases/{report.case.id}"
+    verdict, reason = Verdict.PASSED, ""
     if not report.passed:
         unjudged = report.status is CaseStatus.INCONCLUSIVE
-        kind = ProblemKind.ERROR if unjudged else ProblemKind.FAILURE
-        details = "\n".join(_line(difference) for difference in report.differences)
-        problem = Problem(kind, f"{report.status.value}: {len(report.differences)} verdicts differ", details)
-    return JUnitTest("spanproof.suite", report.case.id, problem)
+        verdict = Verdict.INCONCLUSIVE if unjudged else Verdict.FAILED
+        count = len(report.differences)
+        reason = f"{report.status.value}: {count} {'verdict differs' if count == 1 else 'verdicts differ'}"
+    layer = report.differences[0].expected.layer if report.differences else None
+    run = find_run(report.evaluation, report.case.origin.run_span_id) if report.case.origin else None
+    return ResultRow(
+        group="spanproof.suite",
+        name=report.case.id,
+        verdict=verdict,
+        reason=reason,
+        details=tuple(_line(difference) for difference in report.differences),
+        layer=layer.value if layer else "",
+        file=f"{folder}/case.yaml",
+        wall_s=report.wall_s,
+        marks=mark_code(run_row(run), layer, f"{folder}/snippets") if run and layer else (),
+    )
 
 
 def _line(difference: Difference) -> str:

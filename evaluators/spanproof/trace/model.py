@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 """What a JSON document decodes to."""
@@ -47,6 +47,23 @@ class Language(StrEnum):
     YAML = "yaml"
     HTML = "html"
     OTHER = "other"
+
+    @property
+    def suffix(self) -> str:
+        """Of a file in this language, without the dot."""
+        return _SUFFIXES.get(self, "txt")
+
+
+_SUFFIXES: Final[Mapping[Language, str]] = {
+    Language.PYTHON: "py",
+    Language.BASH: "sh",
+    Language.SQL: "sql",
+    Language.JAVASCRIPT: "js",
+    Language.TYPESCRIPT: "ts",
+    Language.JSON: "json",
+    Language.YAML: "yaml",
+    Language.HTML: "html",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,10 +11,12 @@ from rich.padding import Padding
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.options.outputs import Outputs, output_options
 from spanproof.cli.options.store import StoreQuery, opened_store, store_query_options
-from spanproof.cli.output.console import console, print_json, write_junit
+from spanproof.cli.output.console import console, print_json
 from spanproof.cli.output.hostile import plain
 from spanproof.cli.problems import UsageProblem
+from spanproof.evaluators.score_rows import run_row
 from spanproof.gate import (
     Assertion,
     AssertionReport,
@@ -24,14 +26,20 @@ from spanproof.gate import (
     Verdict,
     check,
     parse,
-    parse_lines,
+    read_assertions,
     read_scores,
 )
+from spanproof.gate.outputs import RunRow
 from spanproof.store import with_feedback
 from spanproof.trace import Score
 
 _SHOWN = 5
-"""Cases against an assertion that are printed; `--json` and `--junit` have all."""
+"""Cases against an assertion that are printed; `--json` and the files of results have all."""
+
+_MAX_TRACES = 200
+"""Traces whose code is read out of a store for a report."""
+
+_Runs = MutableMapping[tuple[str, str], RunRow]
 
 _STYLES = {
     Verdict.PASSED: ("pass", "green"),
@@ -51,7 +59,7 @@ _STYLES = {
     "--assertions",
     "file",
     type=click.Path(path_type=Path),
-    help="File of assertions, one a line; # comments.",
+    help="File of assertions: one a line, or YAML.",
 )
 @store_query_options
 @click.option(
@@ -65,7 +73,7 @@ _STYLES = {
     type=click.Path(path_type=Path),
     help="File of the same form, for assertions with `no_worse_than baseline`.",
 )
-@click.option("--junit", type=click.Path(path_type=Path), help="Write a JUnit file.")
+@output_options
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
 def command(
     texts: tuple[str, ...],
@@ -73,7 +81,7 @@ def command(
     query: StoreQuery,
     scores_file: Path | None,
     baseline: Path | None,
-    junit: Path | None,
+    outputs: Outputs,
     as_json: bool,
 ) -> int:
     """Check assertions over scores.
@@ -85,15 +93,17 @@ def command(
             "--scores is given with --store, --project or --since", "Those are for scores out of a store."
         )
     assertions = _assertions(texts, file)
+    runs: _Runs = {}
     try:
-        with _open_scores(query, scores_file) as scores:
+        with _open_scores(query, scores_file, runs if outputs.needs_code else None) as scores:
             report = check(assertions, scores, _read_file(baseline) if baseline else None)
     except NoBaseline as problem:
         raise UsageProblem(
             str(problem), "Add --baseline FILE, written by `spanproof eval --json` or `suite run --json`."
         ) from problem
-    if junit:
-        write_junit(junit, report.to_junit())
+    if outputs.needs_code and not scores_file:
+        runs.update(_read_failing(query, report))
+    outputs.write(report.to_table(runs), as_json=as_json)
     if as_json:
         print_json(report.to_json())
     else:
@@ -128,9 +138,11 @@ def _assertions(texts: tuple[str, ...], file: Path | None) -> list[Assertion]:
     found = [parse(text) for text in texts]
     if file:
         try:
-            found += parse_lines(file.read_text(encoding="utf-8"))
+            found += read_assertions(file)
         except (OSError, UnicodeDecodeError) as problem:
-            raise UsageProblem(f"{file}: {problem}", "Give a file with an assertion a line.") from problem
+            raise UsageProblem(
+                f"{file}: {problem}", "Give a file of assertions: one a line, or YAML."
+            ) from problem
     if not found:
         raise UsageProblem(
             "no assertion is given: a gate that checks nothing would pass",
@@ -140,9 +152,9 @@ def _assertions(texts: tuple[str, ...], file: Path | None) -> list[Assertion]:
 
 
 @contextmanager
-def _open_scores(query: StoreQuery, file: Path | None) -> Iterator[Iterator[Score]]:
+def _open_scores(query: StoreQuery, file: Path | None, runs: _Runs | None) -> Iterator[Iterator[Score]]:
     if file is not None:
-        yield _read_file(file)
+        yield _read_file(file, runs)
         return
     with opened_store(query.location) as store:
         cohort = {"project": query.project} if query.project else {}
@@ -150,10 +162,22 @@ def _open_scores(query: StoreQuery, file: Path | None) -> Iterator[Iterator[Scor
         yield with_feedback(scores, store.feedback())
 
 
-def _read_file(file: Path) -> Iterator[Score]:
-    """Yield the scores of a file, of stdin for `-`."""
+def _read_failing(query: StoreQuery, report: GateReport) -> _Runs:
+    """Return the first runs against the assertions, out of the store."""
+    failing = [case for each in report.assertions for case in each.failing]
+    traces = list(dict.fromkeys(case.trace_id for case in failing))[:_MAX_TRACES]
+    with opened_store(query.location) as store:
+        return {
+            (each.trace.trace_id, run.run.span_id): run_row(run)
+            for each in store.evaluations(traces)
+            for run in each.runs
+        }
+
+
+def _read_file(file: Path, runs: _Runs | None = None) -> Iterator[Score]:
+    """Yield the scores of a file, of stdin for `-`; `runs` gets the runs with their code."""
     try:
         with click.open_file(str(file), "rb") as lines:
-            yield from read_scores(lines, str(file))
+            yield from read_scores(lines, str(file), runs)
     except OSError as problem:
         raise UsageProblem(f"{file}: {problem.strerror or problem}", "Give a file of scores.") from problem

@@ -15,8 +15,9 @@ from spanproof.cli.engine import opened_engine
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.agent import AgentOptions, agent_options
 from spanproof.cli.options.config import sandbox_config_options
+from spanproof.cli.options.outputs import Outputs, output_options
 from spanproof.cli.options.policy import policy_option
-from spanproof.cli.output.console import console, inform, print_json, progress, write_junit
+from spanproof.cli.output.console import console, inform, print_json, progress
 from spanproof.cli.output.experiment import print_experiment
 from spanproof.cli.output.hostile import plain
 from spanproof.cli.output.words import format_count
@@ -43,14 +44,14 @@ def command() -> None:
 @click.argument("suite", type=click.Path(path_type=Path))
 @policy_option
 @sandbox_config_options
-@click.option("--junit", type=click.Path(path_type=Path), help="Write a JUnit file.")
+@output_options
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
 @agent_options
 def run(
     suite: Path,
     policy_file: Path | None,
     config: Config,
-    junit: Path | None,
+    outputs: Outputs,
     as_json: bool,
     trials: AgentOptions,
 ) -> int:
@@ -67,8 +68,7 @@ def run(
             report = run_suite(suite, engine, partial(bar.track, description="evaluating"))
         else:
             report = run_trials(suite, trials, engine, bar)
-    if junit:
-        write_junit(junit, report.to_junit())
+    outputs.write(report.to_table(), as_json=as_json)
     if as_json:
         print_json(report.to_json())
     elif isinstance(report, Experiment):

@@ -84,8 +84,8 @@ def print_json(value: object) -> None:
     sys.stdout.buffer.flush()
 
 
-def write_junit(path: Path, text: str) -> None:
-    """Write a JUnit file, with the folders above it, and say so on stderr."""
+def write_report(path: Path, text: str) -> None:
+    """Write a file of results, with the folders above it, and say so on stderr."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     inform(f"wrote {path}")

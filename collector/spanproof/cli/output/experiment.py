@@ -88,7 +88,7 @@ def _print_comparison(experiment: Experiment) -> None:
         f" {found.low:+.1%} to {found.high:+.1%}); McNemar p = {found.p_value:.3g}",
         soft_wrap=True,
     )
-    for word, cases in (("fixed", found.fixed), ("regressed", found.regressed)):
+    for word, cases in found.flipped:
         if cases:
             console.print(Padding(Text(f"{word}: {', '.join(cases)}"), (0, 0, 0, 6)))
 

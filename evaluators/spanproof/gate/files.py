@@ -1,0 +1,101 @@
+"""Reads assertions from a file: one a line, or YAML.
+
+    assertions:
+    - groundedness.score >= 0.85 for at_least 90% of cases
+    - metric: code_correctness
+      threshold: 0.85
+      for: at_least 90% of cases
+    - {metric: execution.wall_s, aggregation: p95, operator: "<=", threshold: 10s}
+    required_sandbox_pass_rate: 0.95
+
+An entry with keys is the same assertion spelt out: it is put together as text and read by the one grammar.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from spanproof.gate.assertion import Assertion, Function
+from spanproof.gate.errors import BadAssertions, GateError
+from spanproof.gate.grammar import parse, parse_lines
+from spanproof.sandbox.untrusted_files import MalformedYamlError, load_yaml
+from spanproof.trace import Layer
+
+_KEYS: Final = ("metric", "aggregation", "operator", "threshold", "for", "where")
+_TOP: Final = ("assertions", "required_sandbox_pass_rate")
+
+
+def read_assertions(path: Path) -> list[Assertion]:
+    """Return the assertions of a file; its suffix `.yaml` or `.yml` says that it is YAML.
+
+    Raises:
+        BadAssertions: the file is none; names the entry and what is expected.
+        GateError: an assertion cannot be read, or is refused.
+        OSError, UnicodeDecodeError: the file cannot be read.
+    """
+    text = path.read_text(encoding="utf-8")
+    if path.suffix not in (".yaml", ".yml"):
+        return parse_lines(text)
+    try:
+        given = load_yaml(text.encode())
+    except MalformedYamlError as problem:
+        raise BadAssertions(f"{path}: not YAML: {problem}") from problem
+    if not isinstance(given, dict) or set(given) - set(_TOP):
+        raise BadAssertions(f"{path}: expected a mapping with {' and '.join(_TOP)}, got {_shown(given)}")
+    entries = given.get("assertions") or []
+    if not isinstance(entries, list):
+        raise BadAssertions(f"{path}: assertions must be a list, got {type(entries).__name__}")
+    texts = [_entry_text(f"{path}: assertions, entry {n}", entry) for n, entry in enumerate(entries, start=1)]
+    required = given.get("required_sandbox_pass_rate")
+    if required is not None:
+        texts.append(f"{Function.SANDBOX_PASS_RATE.value} >= {required}")
+    found = []
+    for each in texts:
+        try:
+            found.append(parse(each))
+        except GateError as problem:
+            raise BadAssertions(f"{path}: {problem}") from problem
+    return found
+
+
+def _entry_text(place: str, entry: object) -> str:
+    """Return an entry as the text of an assertion."""
+    if isinstance(entry, str):
+        return entry
+    if not isinstance(entry, dict) or set(entry) - set(_KEYS) or not {"metric", "threshold"} <= entry.keys():
+        raise BadAssertions(
+            f"{place}: expected an assertion as text, or metric and threshold with any of"
+            f" {', '.join(key for key in _KEYS if key not in ('metric', 'threshold'))}; got {_shown(entry)}"
+        )
+    metric, aggregation = str(entry["metric"]), entry.get("aggregation")
+    if metric in list(Layer):
+        metric = f"{metric}.score"
+    is_verdict = entry["threshold"] in ("pass", "fail")
+    operator = entry.get("operator", "==" if is_verdict else ">=")
+    if aggregation is None:
+        quantifier = f" for {str(entry.get('for', 'all cases')).removeprefix('for ')}"
+    else:
+        metric, quantifier = f"{aggregation}({metric})", ""
+        if "for" in entry:
+            raise BadAssertions(f"{place}: {aggregation} is over all cases; leave out `for`")
+    where = _where_text(place, entry.get("where"))
+    return f"{metric} {operator} {entry['threshold']}{quantifier}{where}"
+
+
+def _where_text(place: str, where: object) -> str:
+    """Return conditions, given as text or as dimensions with their values."""
+    if where is None:
+        return ""
+    if isinstance(where, str):
+        return f" where {where.removeprefix('where ')}"
+    if not isinstance(where, Mapping):
+        raise BadAssertions(f"{place}: where must be text, or dimensions with values; got {_shown(where)}")
+    return " where " + " and ".join(f"{name} = {json.dumps(str(value))}" for name, value in where.items())
+
+
+def _shown(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 120 else f"{text[:119]}…"

@@ -1,0 +1,45 @@
+"""Workflow commands of GitHub Actions: an annotation for each row that did not pass.
+
+The runner reads them off the output of a step. It shows ten errors and ten warnings of a step at most, so
+what decides comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spanproof.gate.outputs.table import ResultRow, ResultTable, Verdict
+from spanproof.gate.outputs.text import clean, cut
+
+_COMMANDS = {Verdict.FAILED: "error", Verdict.INCONCLUSIVE: "warning"}
+_MAX_MESSAGE = 4_000
+
+
+def format_annotations(table: ResultTable) -> str:
+    """Return the annotations, a line each; empty where every row passed."""
+    lines = [line for row in table.failing for line in _annotations(row)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _annotations(row: ResultRow) -> Iterator[str]:
+    message = "\n".join(filter(None, (row.reason, *row.details[:5])))
+    if not row.marks:
+        yield _annotation(row, {"file": row.file} if row.file else {}, message)
+    for mark in row.marks:
+        place = {"file": mark.uri, "line": str(mark.line), "endLine": str(mark.end_line)}
+        yield _annotation(row, place, mark.message or message)
+
+
+def _annotation(row: ResultRow, place: dict[str, str], message: str) -> str:
+    properties = {**place, "title": cut(row.name, 200)}
+    written = ",".join(f"{key}={_escape_property(value)}" for key, value in properties.items())
+    return f"::{_COMMANDS[row.verdict]} {written}::{_escape(cut(message, _MAX_MESSAGE))}"
+
+
+def _escape(text: str) -> str:
+    """Return a message in which no line ends, so that hostile text cannot begin a command of its own."""
+    return clean(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _escape_property(text: str) -> str:
+    return _escape(text).replace(":", "%3A").replace(",", "%2C")

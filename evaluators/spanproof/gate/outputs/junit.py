@@ -1,0 +1,49 @@
+"""JUnit XML, the form in which CI systems read results: a test for each row.
+
+`time` is in seconds, to the millisecond; `file` is what GitLab and CircleCI link a test with.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from math import fsum
+
+from spanproof.gate.outputs.table import ResultRow, ResultTable, Verdict
+from spanproof.gate.outputs.text import clean
+
+_ELEMENTS = {Verdict.FAILED: "failure", Verdict.INCONCLUSIVE: "error"}
+
+
+def format_junit(table: ResultTable) -> str:
+    """Return the text of a JUnit file with one suite; `failure`: judged and wrong, `error`: not judged."""
+    about = {
+        "name": clean(table.title),
+        "tests": str(len(table.rows)),
+        "failures": str(table.count(Verdict.FAILED)),
+        "errors": str(table.count(Verdict.INCONCLUSIVE)),
+        "time": _seconds(fsum(row.wall_s or 0.0 for row in table.rows)),
+    }
+    root = ET.Element("testsuites", about)
+    suite = ET.SubElement(root, "testsuite", {**about, "skipped": "0"})
+    for row in table.rows:
+        _add_test(suite, row)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _add_test(suite: ET.Element, row: ResultRow) -> None:
+    about = {"classname": clean(row.group), "name": clean(row.name)}
+    about |= {"file": clean(row.file)} if row.file else {}
+    about |= {"time": _seconds(row.wall_s)} if row.wall_s is not None else {}
+    test = ET.SubElement(suite, "testcase", about)
+    if row.verdict in _ELEMENTS:
+        problem = ET.SubElement(
+            test, _ELEMENTS[row.verdict], message=clean(row.reason), type=row.layer or row.verdict.value
+        )
+        problem.text = clean("\n".join((row.reason, *row.details)))
+    if row.reason or row.details:
+        ET.SubElement(test, "system-out").text = clean("\n".join(filter(None, (row.reason, *row.details))))
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.3f}"

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from spanproof.gate import GateError, parse, read_assertions
+
+FIELD = """
+assertions:
+- groundedness.score >= 0.85 for at_least 90% of cases
+- code_correctness.score >= 0.85 for all cases
+- metric: sandbox_boundary
+  threshold: pass
+  for: at_least 95% of cases
+  where: {agent: checkout, task: say "hi"}
+- {metric: execution.wall_s, aggregation: p95, operator: "<=", threshold: 10s}
+- {metric: groundedness, threshold: 0.85}
+required_sandbox_pass_rate: 0.95
+"""
+
+
+def written(folder: Path, text: str, name: str = "gate.yaml") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_yaml_says_the_same_as_the_grammar(tmp_path):
+    assert read_assertions(written(tmp_path, FIELD)) == [
+        parse("groundedness.score >= 0.85 for at_least 90% of cases"),
+        parse("correctness.score >= 0.85 for all cases"),
+        parse(
+            'boundary.score == pass for at_least 95% of cases where agent = "checkout"'
+            ' and task = "say \\"hi\\""'
+        ),
+        parse("p95(execution.wall_s) <= 10s"),
+        parse("groundedness.score >= 0.85 for all"),
+        parse("sandbox_pass_rate >= 95%"),
+    ]
+
+
+def test_a_file_of_another_suffix_holds_an_assertion_a_line(tmp_path):
+    path = written(tmp_path, "# release\nboundary.score == pass for all\n", "gate.txt")
+    assert read_assertions(path) == [parse("boundary.score == pass for all")]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[", "not YAML"),
+        ("- a", "expected a mapping with assertions and required_sandbox_pass_rate"),
+        ("asserts: []", "expected a mapping with assertions"),
+        ("assertions: text", "assertions must be a list"),
+        ("assertions: [{metric: groundedness}]", "entry 1: expected an assertion as text, or metric and"),
+        ("assertions: [{metric: x, threshold: 1, per: 2}]", "entry 1"),
+        ("assertions: [{metric: a, threshold: 1, aggregation: avg, for: all}]", "leave out `for`"),
+        ("assertions: [groundedness.score => 1 for all]", "column 20"),
+        ("assertions: [{metric: groundedness, threshold: 85, for: all}]", "write 85% or 0.85"),
+        ("required_sandbox_pass_rate: 95", "write 95% or 0.95"),
+        ("required_sandbox_pass_rate: yes", "expected a number"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_named_with_its_file(tmp_path, text, words):
+    path = written(tmp_path, text)
+    with pytest.raises(GateError) as caught:
+        read_assertions(path)
+    assert words in str(caught.value)
+    assert str(path) in str(caught.value)
