@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 import pytest
@@ -24,6 +25,7 @@ from spanproof.gate import (
     ScoreRef,
     parse,
     parse_lines,
+    parse_query,
 )
 from spanproof.gate.assertion import compare, decide
 from spanproof.gate.limits import refuse_function
@@ -291,3 +293,15 @@ def test_a_comparison_is_decided_exactly_where_no_value_changes_it(comparison, t
     found = {compare(value, comparison, threshold) for value in values}
     expected = None if len(found) == 2 else found.pop()
     assert decide(comparison, threshold, 0.0, high) == expected
+
+
+def test_single_quotes_say_the_same_as_double_ones():
+    double = parse(r'boundary.score == pass for all where agent = "say \"it\u0027s\" \\ x"')
+    assert parse(r"""boundary.score == pass for all where agent = 'say "it\'s" \\ x'""") == double
+
+
+@given(st.text())
+def test_any_text_can_be_quoted_either_way(text):
+    inner = json.dumps(text)[1:-1].replace('\\"', '"').replace("'", "\\'")
+    (condition,) = parse_query(f"agent = '{inner}'").conditions
+    assert condition.values == (text,)

@@ -28,6 +28,16 @@ def mask_formats(text: str) -> str:
     return mask_secrets(text, lambda name: f"[{name}]")
 
 
+def find_values(snippets: Iterable[Snippet], scans: Mapping[str, Scan]) -> list[str]:
+    """Return the secrets in the snippets, read at the places that the scanners' findings name."""
+    return [
+        value
+        for snippet in snippets
+        for finding in (scans[snippet.id].findings if snippet.id in scans else ())
+        if finding.rule.startswith(_FAMILY) and (value := _text_at(snippet.source, finding))
+    ]
+
+
 class Redactor:
     """Masks the secrets of one run."""
 
@@ -35,10 +45,8 @@ class Redactor:
         """The secrets are read at the places the scanners' findings name."""
         starts = {
             re.escape(value[:_RECOGNISABLE])
-            for snippet in snippets
-            for finding in scans[snippet.id].findings
-            if finding.rule.startswith(_FAMILY)
-            and len(value := _text_at(snippet.source, finding)) >= _RECOGNISABLE
+            for value in find_values(snippets, scans)
+            if len(value) >= _RECOGNISABLE
         }
         self._known = re.compile(rf"(?:{'|'.join(sorted(starts))})[\w+/=.\-]*") if starts else None
 

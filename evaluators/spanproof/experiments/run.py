@@ -13,9 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from queue import SimpleQueue
 
-from spanproof.evaluators.detect import detect
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.runs import runs_of
 from spanproof.experiments.agents import AgentKind, AgentUnderTest
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.experiment import Experiment
@@ -25,8 +23,7 @@ from spanproof.experiments.launch import AgentRunner
 from spanproof.experiments.listener import OtlpListener
 from spanproof.experiments.settings import Settings, Tools
 from spanproof.experiments.trial import Trial
-from spanproof.suites import Case, load_suite
-from spanproof.trace import RecordedCall
+from spanproof.suites import Case, load_suite, recorded_calls
 
 
 def run_experiment(
@@ -158,24 +155,10 @@ class _Runner:
         try:
             with tempfile.TemporaryDirectory(prefix="spanproof-trial-") as folder:
                 seed = self._settings.seed + number - 1
-                ended = agent.run(case, calls_of(case), seed, Path(folder), trace_file.resolve())
+                ended = agent.run(case, recorded_calls(case), seed, Path(folder), trace_file.resolve())
         finally:
             self._idle.put(agent)
         return judge_trial(case, number, ended, trace_file, self._engine)
-
-
-def calls_of(case: Case) -> tuple[RecordedCall, ...]:
-    """Return the tool calls an agent may be answered from: people's own, then those of the frozen run."""
-    if case.trace is None:
-        return case.recorded
-    recorded = [
-        call
-        for run in runs_of(case.trace, detect(case.trace))
-        for step in run.steps
-        for call in step.calls
-        if call.replayable
-    ]
-    return (*case.recorded, *recorded)
 
 
 def _check_tools(agent: AgentUnderTest, settings: Settings) -> None:

@@ -26,8 +26,9 @@ from spanproof.gate.errors import (
     NoBaseline,
 )
 from spanproof.gate.files import read_assertions
-from spanproof.gate.grammar import parse, parse_lines, parse_score
+from spanproof.gate.grammar import parse, parse_lines, parse_query, parse_score
 from spanproof.gate.outputs import Verdict
+from spanproof.gate.query import ScoreQuery
 from spanproof.gate.reading import read_scores
 from spanproof.gate.report import AssertionReport, CaseResult, CaseState, GateReport, RunRows
 
@@ -56,11 +57,13 @@ __all__ = [
     "NoWorse",
     "Quantifier",
     "RunRows",
+    "ScoreQuery",
     "ScoreRef",
     "Verdict",
     "check",
     "parse",
     "parse_lines",
+    "parse_query",
     "parse_score",
     "read_assertions",
     "read_scores",

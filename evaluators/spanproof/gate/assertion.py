@@ -143,7 +143,10 @@ class Condition:
 
     def holds_for(self, cohort: Cohort) -> bool:
         """Whether a case of this cohort satisfies it."""
-        value = str(getattr(cohort, self.dimension))
+        return self.holds(str(getattr(cohort, self.dimension)))
+
+    def holds(self, value: str) -> bool:
+        """Whether a value of the dimension satisfies it."""
         match self.match:
             case Match.UNEQUAL:
                 return value != self.values[0]

@@ -16,15 +16,16 @@
     condition  = dimension ( "=" | "==" | "!=" | "~" ) string
                | dimension "in" "(" string { "," string } ")"
 
-A string is written as in JSON. Words are matched as they are written here, in lower case. Every error names
-the column and what is expected there. What can be read and can never fail, or never hold, is refused as well.
+A string is written as in JSON, or in single quotes. Words are matched as they are written here, in lower
+case. Every error names the column and what is expected there. What can be read and can never fail, or never
+hold, is refused as well.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from fractions import Fraction
@@ -54,12 +55,13 @@ from spanproof.gate.limits import (
     refuse_score,
     refuse_verdict,
 )
+from spanproof.gate.query import OF_SCORES, ScoreQuery, refuse_condition
 from spanproof.trace import Cohort, Label, Layer
 
 _TOKEN = re.compile(
     r"""\s*(?:
         (?P<number>\d{1,30}(?:\.\d{1,30})?)
-      | (?P<string>"(?:[^"\\\x00-\x1f]|\\.)*")
+      | (?P<string>"(?:[^"\\\x00-\x1f]|\\.)*"|'(?:[^'\\\x00-\x1f]|\\.)*')
       | (?P<word>[A-Za-z_][A-Za-z0-9_-]*)
       | (?P<symbol>>=|<=|==|!=|[><=.%~$(),])
     )""",
@@ -111,6 +113,16 @@ def parse_score(text: str) -> ScoreRef:
     return _Parser(text).score_alone()
 
 
+def parse_query(text: str) -> ScoreQuery:
+    """Read which runs are meant, as in `layer = 'boundary' and label = 'fail' and agent ~ "shop"`.
+
+    Raises:
+        AssertionSyntaxError: it cannot be read; names the column and what is expected there.
+        AssertionRefused: no score is like this; names the remedy.
+    """
+    return _Parser(text).query()
+
+
 def parse_lines(text: str) -> list[Assertion]:
     """Read a file of assertions: one a line; empty lines and lines that start with `#` are left out.
 
@@ -159,6 +171,15 @@ class _Parser:
         if self._next.kind != "end":
             raise self._error(self._next.column, "the end")
         return score
+
+    def query(self) -> ScoreQuery:
+        conditions = self._conditions((*OF_SCORES, *_DIMENSIONS))
+        if self._next.kind != "end":
+            raise self._error(self._next.column, "the end, or 'and …'")
+        for condition in conditions:
+            if reason := refuse_condition(condition):
+                raise self._refused(1, reason)
+        return ScoreQuery(conditions)
 
     def comparison_of(self, score: ScoreRef) -> Bound:
         bound = self._bound(str(score), score.unit, score.high, score)
@@ -325,15 +346,16 @@ class _Parser:
         return AtLeastCount(int(token.text))
 
     def _where(self) -> tuple[Condition, ...]:
-        conditions: list[Condition] = []
-        if self._skip("where"):
-            conditions.append(self._condition())
-            while self._skip("and"):
-                conditions.append(self._condition())
+        return self._conditions(_DIMENSIONS) if self._skip("where") else ()
+
+    def _conditions(self, dimensions: Sequence[str]) -> tuple[Condition, ...]:
+        conditions = [self._condition(dimensions)]
+        while self._skip("and"):
+            conditions.append(self._condition(dimensions))
         return tuple(conditions)
 
-    def _condition(self) -> Condition:
-        dimension = self._one_of(_DIMENSIONS, f"a cohort dimension ({', '.join(_DIMENSIONS)})")
+    def _condition(self, dimensions: Sequence[str]) -> Condition:
+        dimension = self._one_of(dimensions, f"a cohort dimension ({', '.join(dimensions)})")
         if self._skip("in"):
             self._expect("(")
             values = [self._string()]
@@ -360,7 +382,7 @@ class _Parser:
         if token.kind != "string":
             raise self._error(token.column, 'a quoted text, as in "checkout"')
         try:
-            value = json.loads(token.text)
+            value = json.loads(_double_quoted(token.text))
         except ValueError:
             raise self._error(token.column, "a quoted text with JSON's escapes") from None
         self._at += 1
@@ -396,6 +418,14 @@ class _Parser:
 
     def _refused(self, column: int, reason: str) -> AssertionRefused:
         return AssertionRefused(self._text, column, reason)
+
+
+def _double_quoted(text: str) -> str:
+    """Return a quoted text in double quotes, as JSON has it."""
+    if text.startswith('"'):
+        return text
+    inner = text[1:-1].replace("\\'", "'")
+    return '"' + re.sub(r'(?<!\\)((?:\\\\)*)"', r"\1\"", inner) + '"'
 
 
 _AFTER_AMOUNT = frozenset(("for", "where"))

@@ -95,6 +95,7 @@ class Case:
         recorded: tool calls with their results that people wrote; they come before those of the frozen run.
         tags: for people and for selecting cases.
         tests: what its code must do beside, None where people wrote none; never part of the trace.
+        source: where a case that was imported is from: the form, its id there, its metadata.
         fixtures: what its replay finds, in place of the configuration's; None where the case holds none.
     """
 
@@ -112,6 +113,7 @@ class Case:
     files: Mapping[str, str] = field(default_factory=dict)
     recorded: tuple[RecordedCall, ...] = ()
     tags: tuple[str, ...] = ()
+    source: Mapping[str, JsonValue] = field(default_factory=dict)
     tests: CaseTests | None = None
     fixtures: FixtureBook | None = None
 

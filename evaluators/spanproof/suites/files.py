@@ -17,10 +17,11 @@ order.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from hashlib import blake2b
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
@@ -38,8 +39,8 @@ from spanproof.sandbox.untrusted_files import (
 )
 from spanproof.suites.case import Case, Expectation, Origin
 from spanproof.suites.errors import SuiteError
-from spanproof.suites.requirements import read_requirements, write_requirements
-from spanproof.trace import Cohort, Label, Layer, Payload, RecordedCall, Snippet, SpanError, Trace
+from spanproof.suites.records import OF_PEOPLE, read_cohort, read_people, write_people
+from spanproof.trace import Label, Layer, Snippet, Trace
 from spanproof.trace.codec import MalformedDocument, dump_json, from_plain, load_json, to_plain
 
 T = TypeVar("T")
@@ -48,8 +49,7 @@ FORMAT = 1
 """Of the files of a suite."""
 
 _OF_FROZEN_RUN = frozenset(("origin", "expectation", "details", "frozen"))
-_OF_PEOPLE = frozenset(("task", "notes", "must", "must_not", "inputs", "files", "recorded", "tags"))
-_CASE_KEYS = frozenset(("format", "id", "agent", "cohort")) | _OF_PEOPLE | _OF_FROZEN_RUN
+_CASE_KEYS = frozenset(("format", "id", "agent", "cohort", *OF_PEOPLE)) | _OF_FROZEN_RUN
 
 _FROZEN_BYTES = 256 * 1024 * 1024
 
@@ -62,6 +62,7 @@ def write_case(suite: Path, case: Case) -> None:
     _write_suite(suite)
     folder = suite / "cases" / case.id
     frozen = _frozen_files(case)
+    folder.mkdir(parents=True, exist_ok=True)
     for name, content in frozen.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -71,6 +72,21 @@ def write_case(suite: Path, case: Case) -> None:
             stale.unlink()
     # Last: a case counts as written once its case.yaml is there.
     (folder / "case.yaml").write_bytes(_case_yaml(case, frozen))
+
+
+def remove_case(suite: Path, case_id: str) -> None:
+    """Delete a case with all its files; one that is a link is unlinked only.
+
+    Raises:
+        SuiteError: the suite has no such case.
+    """
+    folder = suite / "cases" / case_id
+    if not (folder / "case.yaml").is_file() or folder.parent != suite / "cases":
+        raise SuiteError(f"{suite} has no case {case_id!r}")
+    if folder.is_symlink():
+        folder.unlink()
+    else:
+        shutil.rmtree(folder)
 
 
 def load_suite(suite: Path) -> list[Case]:
@@ -153,10 +169,7 @@ def _case_yaml(case: Case, frozen: Mapping[str, bytes]) -> bytes:
     cohort = {name: value for name, value in asdict(case.cohort).items() if value}
     head: dict[str, object] = {"format": FORMAT, "id": case.id, "agent": case.agent, "task": case.task}
     head |= {"origin": asdict(case.origin)} if case.origin else {}
-    head |= {"cohort": cohort, "notes": case.notes, **write_requirements(case.requirements)}
-    recorded = [_recorded_yaml(call) for call in case.recorded]
-    of_people = {"inputs": case.inputs, "files": case.files, "recorded": recorded, "tags": list(case.tags)}
-    head |= {key: value for key, value in of_people.items() if value}
+    head |= {"cohort": cohort, "notes": case.notes, **write_people(case)}
     if case.origin is not None:
         run = case.origin.run_span_id
         of_layers = [each for each in case.expectations if each.is_of_layer]
@@ -165,14 +178,6 @@ def _case_yaml(case: Case, frozen: Mapping[str, bytes]) -> bytes:
         head["details"] = [_OneLine(_expectation_yaml(each, run)) for each in details]
         head["frozen"] = {name: _digest(content) for name, content in sorted(frozen.items())}
     return _yaml(head)
-
-
-def _recorded_yaml(call: RecordedCall) -> dict[str, object]:
-    """Return a recorded call as people write it; `error` where it raised."""
-    entry: dict[str, object] = {"tool": call.tool, "args": dict(call.kwargs)}
-    if call.error is not None:
-        return {**entry, "error": {"type": call.error.type or "RuntimeError", "message": call.error.message}}
-    return {**entry, "result": call.result.value if call.result else None}
 
 
 def _expectation_yaml(expectation: Expectation, run_span_id: str) -> dict[str, object]:
@@ -195,8 +200,6 @@ def _expectation_yaml(expectation: Expectation, run_span_id: str) -> dict[str, o
 def _case(
     name: str, path: Path, head: Mapping[str, Any], snippets: tuple[Snippet, ...], trace: Trace | None
 ) -> Case:
-    known = {field.name for field in fields(Cohort)}
-    cohort = {key: str(value) for key, value in (head.get("cohort") or {}).items() if key in known}
     origin: Origin | None = None
     expectations: tuple[Expectation, ...] = ()
     if trace is not None:
@@ -208,46 +211,11 @@ def _case(
         origin=origin,
         agent=str(head.get("agent") or ""),
         task=None if head["task"] is None else str(head["task"]),
-        cohort=Cohort(**cohort),
+        cohort=read_cohort(head),
         expectations=expectations,
         snippets=snippets,
         trace=trace,
-        notes=str(head.get("notes") or ""),
-        requirements=read_requirements(str(path), head.get("must"), head.get("must_not")),
-        inputs=_mapping(head, "inputs"),
-        files=_files(head),
-        recorded=tuple(_recorded(each) for each in head.get("recorded") or ()),
-        tags=tuple(str(tag) for tag in head.get("tags") or ()),
-    )
-
-
-def _mapping(head: Mapping[str, Any], key: str) -> dict[str, Any]:
-    value = head.get(key) or {}
-    if not isinstance(value, dict):
-        raise TypeError(f"{key} must be a mapping, got {type(value).__name__}")
-    return value
-
-
-def _files(head: Mapping[str, Any]) -> dict[str, str]:
-    files = {str(name): str(content) for name, content in _mapping(head, "files").items()}
-    for name in files:
-        if PurePosixPath(name).is_absolute() or {"..", ""} & set(name.split("/")):
-            raise ValueError(f"files: {name!r} is no path beneath the work directory")
-    return files
-
-
-def _recorded(entry: Mapping[str, Any]) -> RecordedCall:
-    unknown = set(entry) - {"tool", "args", "result", "error"}
-    if unknown:
-        raise ValueError(f"recorded takes tool, args, and result or error; got {', '.join(sorted(unknown))}")
-    error = entry.get("error")
-    value = entry.get("result")
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return RecordedCall(
-        tool=str(entry["tool"]),
-        kwargs=_mapping(entry, "args"),
-        result=None if error else Payload(text, value, typed=True),
-        error=SpanError(str(error["type"]), str(error["message"])) if error else None,
+        **read_people(str(path), head),
     )
 
 

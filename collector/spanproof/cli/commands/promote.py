@@ -1,7 +1,9 @@
-"""`spanproof promote TRACE --suite DIR`: add a stored run to a suite as a hermetic case."""
+"""`spanproof promote`: add stored runs to a suite as hermetic cases, by trace or by a query."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import click
@@ -9,64 +11,167 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.options.store import find_run, find_trace, opened_store, store_option
-from spanproof.cli.output.console import console, pick, print_json, warn
+from spanproof.cli.options.store import (
+    StoreQuery,
+    find_run,
+    find_trace,
+    opened_store,
+    store_query_options,
+)
+from spanproof.cli.output.console import console, inform, pick, print_json
 from spanproof.cli.output.hostile import plain
 from spanproof.cli.output.words import format_count
-from spanproof.evaluators.model import RunEvaluation
-from spanproof.suites import Case, promote
+from spanproof.cli.problems import UsageProblem
+from spanproof.evaluators.model import TraceEvaluation
+from spanproof.gate import ScoreQuery, parse_query
+from spanproof.store import Store
+from spanproof.suites import Case, Change, Promoting, Promotion, promote_runs
+
+_Run = tuple[TraceEvaluation, str]
 
 
 @click.command("promote")
-@click.argument("trace")
+@click.argument("traces", metavar="[TRACE]...", nargs=-1)
 @click.option("--suite", required=True, type=click.Path(path_type=Path, file_okay=False), help="The suite.")
 @click.option(
     "--run", help="Which run: the start of its span id, or its name; needed where there are several."
 )
+@click.option(
+    "--where",
+    help="Instead of traces, all runs like this, newest first: \"layer = 'boundary' and label = 'fail'\".",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 10_000),
+    default=50,
+    show_default=True,
+    help="Cases at most, with --where.",
+)
+@click.option("--keep-duplicates", is_flag=True, help="With --where, also runs that behave as a case does.")
+@click.option(
+    "--redact",
+    multiple=True,
+    metavar="PATTERN",
+    help="Replace what this pattern (RE2) matches, beside secrets. May be given often.",
+)
 @click.option("--replace", is_flag=True, help="Write a case that exists already anew; its notes stay.")
-@store_option
-@click.option("--json", "as_json", is_flag=True, help="The case as JSON on stdout.")
-def command(trace: str, suite: Path, run: str | None, replace: bool, location: str, as_json: bool) -> int:
-    """Add a run of a stored trace to a suite, as a hermetic case.
+@store_query_options
+@click.option("--json", "as_json", is_flag=True, help="A JSON line per run on stdout.")
+def command(
+    traces: tuple[str, ...],
+    suite: Path,
+    run: str | None,
+    where: str | None,
+    limit: int,
+    keep_duplicates: bool,
+    redact: tuple[str, ...],
+    replace: bool,
+    query: StoreQuery,
+    as_json: bool,
+) -> int:
+    """Add stored runs to a suite, as hermetic cases.
 
-    TRACE is its id or the start of it.
+    TRACE is its id or the start of it. Secrets are replaced by made-up ones of the same form. Promoting the
+    same runs again changes nothing.
     """
-    with opened_store(location) as store:
-        evaluation = find_trace(store, trace)
-    chosen = find_run(evaluation, run)
-    case = promote(evaluation, chosen.run.span_id, suite, replace=replace)
-    folder = suite / "cases" / case.id
-    _warn_of_secrets(chosen, case)
+    if bool(traces) == bool(where):
+        raise UsageProblem(
+            "give traces, or --where" if where is None else "--where is given with traces",
+            "Name traces, or runs by --where \"layer = 'boundary' and label = 'fail'\".",
+        )
+    if traces and (query.project or query.since_ns is not None):
+        raise UsageProblem("--project or --since is given with traces", "Those are for --where.")
+    how = Promoting(replace, redact, duplicates=where is None or keep_duplicates)
+    with opened_store(query.location) as store:
+        if where is None:
+            runs: Iterable[_Run] = [_named_run(store, trace, run) for trace in traces]
+            found = list(promote_runs(runs, suite, how))
+        else:
+            runs = _matching_runs(store, parse_query(where), query)
+            found = _take(promote_runs(runs, suite, how), limit)
     if as_json:
-        print_json(_case_row(case, folder))
+        for promotion in found:
+            print_json(_promotion_row(promotion, suite))
+    elif where is None:
+        for promotion in found:
+            _print_promotion(promotion, suite)
     else:
-        print_case(case, folder)
+        _print_summary(found, suite)
     return EXIT_PASS
 
 
-def _warn_of_secrets(run: RunEvaluation, case: Case) -> None:
-    """Warn where the code of a case has a secret, which would be committed with it."""
-    for number, snippet in enumerate(case.snippets, start=1):
-        scan = run.scans.get(snippet.id)
-        for finding in scan.findings if scan else ():
-            if finding.rule.startswith("secret."):
-                warn(
-                    f"snippet {number}, line {finding.line}, holds a secret ({finding.rule}), and so does"
-                    " the case: revoke it before the suite is shared"
-                )
+def _named_run(store: Store, trace: str, run: str | None) -> _Run:
+    evaluation = find_trace(store, trace)
+    return evaluation, find_run(evaluation, run).run.span_id
 
 
-def _case_row(case: Case, folder: Path) -> dict[str, object]:
-    """Return a case as `--json` prints it."""
+def _matching_runs(store: Store, wanted: ScoreQuery, query: StoreQuery) -> Iterator[_Run]:
+    """Yield the runs that a query means, newest first; of equal time in the order of their ids."""
+    cohort = {"project": query.project} if query.project else {}
+    times: dict[tuple[str, str], int] = {}
+    for score in store.scores(layer=wanted.layer, cohort=cohort, start_ns=query.since_ns):
+        if wanted.takes(score):
+            key = (score.trace_id, score.run_span_id)
+            times[key] = max(score.span_time_ns, times.get(key, 0))
+    for trace_id, run_span_id in sorted(times, key=lambda key: (-times[key], key)):
+        evaluation = store.evaluation(trace_id)
+        if evaluation is not None:
+            yield evaluation, run_span_id
+
+
+def _take(promotions: Iterator[Promotion], limit: int) -> list[Promotion]:
+    """Return what became of the runs until so many cases are in the suite: a repetition adds no more."""
+    found: list[Promotion] = []
+    cases = 0
+    for promotion in promotions:
+        found.append(promotion)
+        cases += promotion.change is not Change.DUPLICATE
+        if cases == limit:
+            break
+    return found
+
+
+def _promotion_row(promotion: Promotion, suite: Path) -> dict[str, object]:
+    """Return what `--json` prints of a run."""
+    case = promotion.case
     return {
         "id": case.id,
-        "folder": str(folder),
+        "folder": str(suite / "cases" / case.id),
         **pick(case, "agent task"),
         "trace_id": case.origin.trace_id if case.origin else None,
         "run_span_id": case.origin.run_span_id if case.origin else None,
         "snippets": len(case.snippets),
         "expectation": {each.layer.value: each.verdict for each in case.expectations if each.is_of_layer},
+        "change": promotion.change.value,
+        "redacted": promotion.redacted,
+        "same_as": promotion.same_as or None,
     }
+
+
+def _print_promotion(promotion: Promotion, suite: Path) -> None:
+    print_case(promotion.case, suite / "cases" / promotion.case.id)
+    if promotion.redacted:
+        secrets = format_count(promotion.redacted, "secret")
+        console.print(f"  {secrets} replaced by made-up values of the same form")
+    if promotion.same_as:
+        inform(f"{promotion.case.id} behaves as {promotion.same_as} does: the suite may not need both")
+
+
+def _print_summary(found: list[Promotion], suite: Path) -> None:
+    """Print the first of the new cases, and how many runs became what."""
+    new = [each for each in found if each.change in (Change.ADDED, Change.REPLACED)]
+    for promotion in islice(new, 20):
+        line = Text.assemble((f"{promotion.change.value:9}", "green"), "  ", (promotion.case.id, "bold"))
+        line.append("  ")
+        line.append_text(plain(promotion.case.task or "no task on the trace", 80))
+        console.print(line, soft_wrap=True)
+    if len(new) > 20:
+        console.print(Text(f"and {len(new) - 20} more", style="dim"))
+    counts = [(each, sum(one.change is each for one in found)) for each in Change]
+    words = ", ".join(f"{count} {change.value}" for change, count in counts if count)
+    secrets = sum(each.redacted for each in found)
+    redacted = f"; {format_count(secrets, 'secret')} replaced" if secrets else ""
+    console.print(f"{format_count(len(found), 'run')}: {words or 'none matched'}{redacted}; {suite}")
 
 
 def print_case(case: Case, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""`spanproof suite run DIR`: a suite's frozen runs judged again, or an agent run on its cases."""
+"""`spanproof suite`: frozen runs judged again, an agent run on a suite's cases, and the cases themselves."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.progress import Progress
 from rich.text import Text
 
+from spanproof.cli.commands.suite_cases import COMMANDS
 from spanproof.cli.engine import opened_engine
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.agent import AgentOptions, agent_options
@@ -37,7 +38,11 @@ _STYLES = {
 
 @click.group("suite")
 def command() -> None:
-    """Suites of frozen runs."""
+    """Suites: promoted runs and cases written by hand."""
+
+
+for _each in COMMANDS:
+    command.add_command(_each)
 
 
 @command.command("run")

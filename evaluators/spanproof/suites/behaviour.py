@@ -1,0 +1,42 @@
+"""What makes two cases the same to a team: they would be mended together.
+
+A digest of the behaviour of a frozen run: the agent, its task without its numbers, the tools it called, how
+its steps ended, and what it failed. Of a case that people wrote: its task with all that the agent is given
+and all that it must do.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+
+from spanproof.suites.case import Case
+from spanproof.suites.requirements import write_requirements
+from spanproof.trace import Label, digest
+from spanproof.trace.codec import dump_json, to_plain
+
+_NUMBERS = re.compile(r"[\w.,-]*\d[\w.,-]*")
+
+
+def behaviour_of(case: Case) -> str:
+    """Return the digest of a case's behaviour; equal ones need one case."""
+    if case.trace is None:
+        given = dump_json(to_plain([dict(case.inputs), dict(case.files)]))
+        required = dump_json(to_plain(write_requirements(case.requirements)))
+        return digest("written", case.agent, case.task or "", given, required)
+    failed = sorted(
+        {f"{each.layer.value}.{each.name}" for each in case.expectations if each.label is Label.FAIL}
+    )
+    tools = [tool for tool, _ in groupby(span.tool.name for span in case.trace.spans if span.tool)]
+    endings = [each.error.type or "error" if each.error else "ok" for each in case.snippets if each.executed]
+    return digest("run", case.agent, _shape(case.task or ""), *_counted(failed, tools, endings))
+
+
+def _shape(task: str) -> str:
+    """Return a task without case, spacing and what holds a digit: order numbers, dates, amounts."""
+    return " ".join(_NUMBERS.sub("#", task.casefold()).split())
+
+
+def _counted(*lists: list[str]) -> list[str]:
+    """Return the lists as one in which each begins with its length."""
+    return [part for each in lists for part in (str(len(each)), *each)]

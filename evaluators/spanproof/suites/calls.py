@@ -1,0 +1,22 @@
+"""The tool calls of a case with their results: what recorded tools answer from."""
+
+from __future__ import annotations
+
+from spanproof.evaluators.detect import detect
+from spanproof.evaluators.runs import runs_of
+from spanproof.suites.case import Case
+from spanproof.trace import RecordedCall
+
+
+def recorded_calls(case: Case) -> tuple[RecordedCall, ...]:
+    """Return the tool calls an agent may be answered from: people's own, then those of the frozen run."""
+    if case.trace is None:
+        return case.recorded
+    recorded = [
+        call
+        for run in runs_of(case.trace, detect(case.trace))
+        for step in run.steps
+        for call in step.calls
+        if call.replayable
+    ]
+    return (*case.recorded, *recorded)

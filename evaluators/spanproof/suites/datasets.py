@@ -1,0 +1,299 @@
+"""Cases from files: JSON lines, CSV, and dataset exports of other products.
+
+| form | recognised by |
+|---|---|
+| spanproof | `task` |
+| langfuse | `input`, `expectedOutput` |
+| langsmith | `inputs`, `outputs`; columns `input_…`, `output_…` |
+| braintrust | `input`, `expected` |
+| phoenix | `input`, `output`; `messages` |
+| table | any other CSV: a column for the task, one for the answer, the rest are inputs |
+
+An item becomes a task, inputs, and a requirement of its expected answer. Its id there, the trace it came from
+and its metadata are kept as `source`, so that a second import finds the same case.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from spanproof.suites.case import Case
+from spanproof.suites.errors import SuiteError
+from spanproof.suites.records import name_case, read_record
+from spanproof.trace import JsonValue
+
+
+class Form(StrEnum):
+    """Whose file it is."""
+
+    SPANPROOF = "spanproof"
+    PHOENIX = "phoenix"
+    LANGFUSE = "langfuse"
+    LANGSMITH = "langsmith"
+    BRAINTRUST = "braintrust"
+    TABLE = "table"
+
+
+class Expect(StrEnum):
+    """What is required of the answer where an item has an expected one that is text."""
+
+    CONTAINS = "contains"
+    EQUALS = "equals"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How items are read.
+
+    Attributes:
+        form: None where it is recognised.
+        expect: of text; a number is compared as one, other JSON as a whole.
+        task_key, expected_key: names within an item's input and its expected output, or of columns; empty
+            where they are recognised.
+        tags: added to every case.
+    """
+
+    form: Form | None = None
+    expect: Expect = Expect.CONTAINS
+    task_key: str = ""
+    expected_key: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """One entry of a dataset of any form."""
+
+    form: Form
+    given: Any
+    expected: Any
+    key: str = ""
+    metadata: Any = None
+    tags: Sequence[str] = ()
+    trace_id: str = ""
+
+
+_TASK_KEYS: Final = (
+    "task", "question", "query", "input", "prompt", "user_input", "instruction", "message", "text",
+)  # fmt: skip
+_EXPECTED_KEYS: Final = (
+    "answer", "expected", "expected_output", "output", "response", "ideal", "reference", "label",
+    "text", "content",
+)  # fmt: skip
+_ID_KEYS: Final = ("id", "example_id", "item_id")
+_LISTS: Final = ("examples", "events", "items", "data", "cases")
+
+
+def read_dataset(path: Path, how: Reading = Reading()) -> Iterator[Case]:
+    """Yield the cases of a file; a `.csv` is a table, anything else JSON or JSON lines.
+
+    Raises:
+        SuiteError: an entry is no case; names the file, the entry and what is expected.
+        OSError: the file cannot be read.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise SuiteError(f"{path}: it is not UTF-8: {problem.reason} at byte {problem.start}") from problem
+    entries = _read_table(text) if path.suffix.lower() == ".csv" else _read_json(path, text)
+    for number, entry in enumerate(entries, start=1):
+        place = f"{path}, entry {number}"
+        case = _case(place, entry, how)
+        yield replace(case, tags=tuple(dict.fromkeys((*case.tags, *how.tags))))
+
+
+def _read_table(text: str) -> Iterator[dict[str, Any]]:
+    csv.field_size_limit(1 << 24)
+    for row in csv.DictReader(io.StringIO(text, newline="")):
+        yield {name: _cell(value) for name, value in row.items() if name and value not in (None, "")}
+
+
+def _cell(value: str) -> Any:
+    """Return a cell; one that holds a JSON object or list is decoded."""
+    if value[:1] in "{[":
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _read_json(path: Path, text: str) -> Iterator[Any]:
+    stripped = text.lstrip()
+    try:
+        document = json.loads(stripped)
+    except ValueError:
+        yield from _read_lines(path, text)
+        return
+    while isinstance(document, dict):
+        inner = next((document[name] for name in _LISTS if isinstance(document.get(name), list | dict)), None)
+        if inner is None or _recognise(document) is not None:
+            break
+        document = inner
+    yield from document if isinstance(document, list) else [document]
+
+
+def _read_lines(path: Path, text: str) -> Iterator[Any]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                yield json.loads(line)
+            except ValueError as problem:
+                raise SuiteError(f"{path}, line {number}: not JSON: {problem}") from problem
+
+
+def _recognise(entry: Mapping[str, Any]) -> Form | None:
+    keys = entry.keys()
+    if "expectedOutput" in keys or ("input" in keys and "datasetId" in keys):
+        return Form.LANGFUSE
+    if "inputs" in keys and ("outputs" in keys or "dataset_id" in keys):
+        return Form.LANGSMITH
+    if "input" in keys and ("expected" in keys or "_xact_id" in keys):
+        return Form.BRAINTRUST
+    if isinstance(entry.get("input"), dict) and "output" in keys:
+        return Form.PHOENIX
+    if isinstance(entry.get("messages"), list):
+        return Form.PHOENIX
+    if any(name.startswith("input_") for name in keys) and any(name.startswith("output_") for name in keys):
+        return Form.PHOENIX if "example_id" in keys else Form.LANGSMITH
+    return Form.SPANPROOF if "task" in keys else None
+
+
+def _case(place: str, entry: Any, how: Reading) -> Case:
+    if not isinstance(entry, dict):
+        raise SuiteError(f"{place}: expected an object, got {type(entry).__name__}")
+    form = how.form or (_recognise(entry) if not how.task_key else None) or Form.TABLE
+    if form is Form.SPANPROOF:
+        return read_record(place, _untable(entry))
+    item = _item(form, entry, how)
+    task, inputs = _task(place, item.given, how.task_key)
+    must = _requirements(item.expected, how)
+    source: dict[str, Any] = {"form": form.value}
+    source |= {"id": item.key} if item.key else {}
+    source |= {"trace_id": item.trace_id} if item.trace_id else {}
+    source |= {"metadata": item.metadata} if item.metadata else {}
+    identity = item.key or json.dumps([task, inputs, item.expected], sort_keys=True, default=str)
+    record = {"id": name_case(task, f"{form.value} {identity}"), "task": task, "inputs": inputs, "must": must}
+    return read_record(place, {**record, "tags": list(item.tags), "source": source})
+
+
+def _untable(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of our own CSV with its tags as a list."""
+    tags = entry.get("tags")
+    return {**entry, "tags": tags.split()} if isinstance(tags, str) else entry
+
+
+def _item(form: Form, entry: dict[str, Any], how: Reading) -> _Item:
+    key = next((str(entry[name]) for name in _ID_KEYS if entry.get(name)), "")
+    metadata = entry.get("metadata")
+    tags = entry.get("tags") if isinstance(entry.get("tags"), list) else []
+    match form:
+        case Form.LANGFUSE:
+            trace_id = str(entry.get("sourceTraceId") or "")
+            return _Item(form, entry.get("input"), entry.get("expectedOutput"), key, metadata, (), trace_id)
+        case Form.LANGSMITH if "inputs" in entry:
+            return _Item(form, entry["inputs"], entry.get("outputs"), key, metadata)
+        case Form.BRAINTRUST:
+            trace_id = str((entry.get("origin") or {}).get("object_id") or "")
+            return _Item(form, entry.get("input"), entry.get("expected"), key, metadata, tags or (), trace_id)
+        case Form.PHOENIX if "messages" in entry:
+            messages = entry["messages"]
+            last = messages[-1] if messages else {}
+            answered = isinstance(last, dict) and last.get("role") == "assistant"
+            expected = entry.get("ideal", last.get("content") if answered else None)
+            return _Item(form, {"messages": messages[:-1] if answered else messages}, expected, key)
+        case Form.PHOENIX if "input" in entry:
+            return _Item(form, entry["input"], entry.get("output"), key, metadata)
+        case Form.TABLE:
+            return _row(entry, key, how)
+        case _:
+            parts = [_prefixed(entry, prefix) for prefix in ("input_", "output_", "metadata_")]
+            return _Item(form, parts[0], parts[1], key, parts[2])
+
+
+def _prefixed(entry: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in entry.items() if name.startswith(prefix)}
+
+
+def _row(entry: dict[str, Any], key: str, how: Reading) -> _Item:
+    """Return a row of a table: all but id, tags and the expected answer is what the agent is given."""
+    rest = {name: value for name, value in entry.items() if name not in (*_ID_KEYS, "tags", "metadata")}
+    known = (how.expected_key,) if how.expected_key else _EXPECTED_KEYS[:-2]
+    column = next((name for name in rest if name.lower() in known and name != how.task_key), None)
+    expected = rest.pop(column) if column else None
+    return _Item(Form.TABLE, rest, expected, key, entry.get("metadata"), str(entry.get("tags") or "").split())
+
+
+def _task(place: str, given: Any, wanted: str) -> tuple[str, dict[str, JsonValue]]:
+    """Return the task that an item's input holds, and what is given to the agent beside."""
+    if isinstance(given, str) and given.strip():
+        return given, {}
+    if isinstance(given, list):
+        given = {"messages": given}
+    if not isinstance(given, dict) or not given:
+        raise SuiteError(f"{place}: it has no input")
+    if not wanted and isinstance(given.get("messages"), list):
+        rest = {name: value for name, value in given.items() if name != "messages"}
+        return _conversation(place, given["messages"]), rest
+    texts = [name for name, value in given.items() if isinstance(value, str) and value.strip()]
+    by_name = {name.lower(): name for name in texts}
+    chosen = wanted or next((by_name[name] for name in _TASK_KEYS if name in by_name), "")
+    chosen = chosen or (texts[0] if len(given) == 1 and texts else "")
+    if chosen not in texts:
+        raise SuiteError(
+            f"{place}: none of {', '.join(map(str, given))} is known to be the task; name it with --task-key"
+        )
+    return given[chosen], {name: value for name, value in given.items() if name != chosen}
+
+
+def _conversation(place: str, messages: Sequence[Any]) -> str:
+    """Return messages as a task: the one message of the user, or all turns with who said them."""
+    turns = [(str(each.get("role", "user")), _content(each)) for each in messages if isinstance(each, dict)]
+    turns = [(role, text) for role, text in turns if text]
+    if not any(role in ("user", "human") for role, _ in turns):
+        raise SuiteError(f"{place}: its messages hold none of a user")
+    if len(turns) == 1:
+        return turns[0][1]
+    return "\n".join(f"{role}: {text}" for role, text in turns)
+
+
+def _content(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, list):
+        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict)).strip()
+    return "" if content is None else str(content).strip()
+
+
+def _requirements(expected: Any, how: Reading) -> list[dict[str, Any]]:
+    if how.expect is Expect.NOTHING:
+        return []
+    value = _expected(expected, how.expected_key)
+    if value in (None, "", {}, []):
+        return []
+    match value:
+        case bool() | dict() | list():
+            return [{"answer": {"equals": value}}]
+        case int() | float():
+            return [{"answer": {"number": value}}]
+        case _:
+            return [{"answer": {how.expect.value: str(value)}}]
+
+
+def _expected(expected: Any, wanted: str) -> Any:
+    """Return the answer within an expected output: its only value, or that under a known name."""
+    if not isinstance(expected, dict):
+        return expected
+    if wanted and wanted in expected:
+        return expected[wanted]
+    known = next((name for name in _EXPECTED_KEYS if name in expected), None)
+    if known is not None:
+        return expected[known]
+    return next(iter(expected.values())) if len(expected) == 1 else expected

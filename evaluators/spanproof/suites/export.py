@@ -1,0 +1,51 @@
+"""Cases to JSON lines or CSV, which `read_dataset` reads again.
+
+A frozen run stays in the suite; of it go the tool calls with their results, so that an agent can be run on
+the case, and the id of its trace.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Final
+
+from spanproof.suites.calls import recorded_calls
+from spanproof.suites.case import Case
+from spanproof.suites.records import write_record
+
+COLUMNS: Final = (
+    "id", "task", "agent", "tags", "must", "must_not", "inputs", "files", "recorded", "notes", "source",
+    "cohort",
+)  # fmt: skip
+
+
+def format_jsonl(cases: Iterable[Case]) -> str:
+    """Return a line for each case."""
+    return "".join(json.dumps(_record(case), ensure_ascii=False) + "\n" for case in cases)
+
+
+def format_csv(cases: Iterable[Case]) -> str:
+    """Return a row for each case; lists and objects are JSON in their cell, tags are words."""
+    file = io.StringIO()
+    writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for case in cases:
+        writer.writerow({name: _cell(name, value) for name, value in _record(case).items()})
+    return file.getvalue()
+
+
+def _record(case: Case) -> dict[str, Any]:
+    if case.origin is None:
+        return write_record(case)
+    source = case.source or {"form": "spanproof", "trace_id": case.origin.trace_id}
+    return write_record(replace(case, recorded=recorded_calls(case), source=source))
+
+
+def _cell(name: str, value: Any) -> str:
+    if name == "tags":
+        return " ".join(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

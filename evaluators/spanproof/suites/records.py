@@ -1,0 +1,150 @@
+"""What people write of a case, as data: the keys of `case.yaml`, and a line of a JSONL file.
+
+    {"id": "refund-a17", "task": "…", "must": [{"answer": {"contains": "45.00"}}], "tags": ["safe"]}
+
+Reading checks every key; an unknown one is refused, as a misspelt `must` would pass everything.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from pathlib import PurePosixPath
+from typing import Any
+
+from spanproof.suites.case import Case
+from spanproof.suites.errors import SuiteError
+from spanproof.suites.requirements import read_requirements, write_requirements
+from spanproof.trace import Cohort, Payload, RecordedCall, SpanError, digest
+
+OF_PEOPLE = ("task", "notes", "must", "must_not", "inputs", "files", "recorded", "tags", "source")
+"""The keys of `case.yaml` that people write."""
+
+_KEYS = frozenset(("id", "agent", "cohort", *OF_PEOPLE))
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def write_record(case: Case) -> dict[str, Any]:
+    """Return a case as JSON data without its frozen run; what is empty is left out."""
+    cohort = {k: value for k, value in asdict(case.cohort).items() if value != getattr(Cohort(), k)}
+    record = {"id": case.id, "agent": case.agent, "task": case.task, "cohort": cohort, "notes": case.notes}
+    return {key: value for key, value in (record | write_people(case)).items() if value}
+
+
+def read_record(place: str, record: object) -> Case:
+    """Return the case that a record describes; one without an `id` is named by its task.
+
+    Raises:
+        SuiteError: it is none; names the place, the key and what is expected.
+    """
+    if not isinstance(record, dict):
+        raise SuiteError(f"{place}: expected an object, got {type(record).__name__}")
+    unknown = sorted(set(record) - _KEYS)
+    if unknown:
+        raise SuiteError(f"{place}: no key {unknown[0]!r} is known; known are {', '.join(sorted(_KEYS))}")
+    task = record.get("task")
+    if not isinstance(task, str) or not task.strip():
+        raise SuiteError(f"{place}: a case needs a task, a text")
+    name = str(record.get("id") or name_case(task, json.dumps(record, sort_keys=True, default=str)))
+    if not _ID.fullmatch(name):
+        raise SuiteError(f"{place}: id {name!r} must be letters, digits, '.', '_' and '-', 100 at most")
+    try:
+        return Case(
+            id=name,
+            origin=None,
+            agent=str(record.get("agent") or ""),
+            task=task,
+            cohort=read_cohort(record),
+            expectations=(),
+            snippets=(),
+            trace=None,
+            **read_people(place, record),
+        )
+    except (KeyError, TypeError, ValueError) as problem:
+        what = f"no {problem}" if isinstance(problem, KeyError) else str(problem)
+        raise SuiteError(f"{place}: {what}") from problem
+
+
+def name_case(task: str, identity: str) -> str:
+    """Return a readable id that follows from the task and from what makes the case itself."""
+    slug = re.sub(r"[^a-z0-9]+", "-", task.lower()).strip("-")[:40].strip("-") or "case"
+    return f"{slug}-{digest('record', identity)[:12]}"
+
+
+def write_people(case: Case) -> dict[str, Any]:
+    """Return the keys that people write beside task and notes; an empty one is left out."""
+    found: dict[str, Any] = dict(write_requirements(case.requirements))
+    recorded = [_recorded_entry(call) for call in case.recorded]
+    more = {
+        "inputs": dict(case.inputs),
+        "files": dict(case.files),
+        "recorded": recorded,
+        "tags": list(case.tags),
+        "source": dict(case.source),
+    }
+    return found | {key: value for key, value in more.items() if value}
+
+
+def read_people(place: str, head: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a case that people write.
+
+    Raises:
+        SuiteError: an entry of `must` or `must_not` is none.
+        KeyError, TypeError, ValueError: another key is not what it must be.
+    """
+    return {
+        "notes": str(head.get("notes") or ""),
+        "requirements": read_requirements(place, head.get("must"), head.get("must_not")),
+        "inputs": _mapping(head, "inputs"),
+        "files": _files(head),
+        "recorded": tuple(_recorded(each) for each in head.get("recorded") or ()),
+        "tags": tuple(str(tag) for tag in head.get("tags") or ()),
+        "source": _mapping(head, "source"),
+    }
+
+
+def read_cohort(head: Mapping[str, Any]) -> Cohort:
+    """Return the cohort; what this Spanproof does not know of it is left out."""
+    known = {field.name for field in fields(Cohort)}
+    given = {key: str(value) for key, value in (head.get("cohort") or {}).items() if key in known}
+    return Cohort(**given)
+
+
+def _recorded_entry(call: RecordedCall) -> dict[str, object]:
+    """Return a recorded call as people write it; `error` where it raised."""
+    entry: dict[str, object] = {"tool": call.tool, "args": dict(call.kwargs)}
+    if call.error is not None:
+        return {**entry, "error": {"type": call.error.type or "RuntimeError", "message": call.error.message}}
+    return {**entry, "result": call.result.value if call.result else None}
+
+
+def _mapping(head: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = head.get(key) or {}
+    if not isinstance(value, dict):
+        raise TypeError(f"{key} must be a mapping, got {type(value).__name__}")
+    return value
+
+
+def _files(head: Mapping[str, Any]) -> dict[str, str]:
+    files = {str(name): str(content) for name, content in _mapping(head, "files").items()}
+    for name in files:
+        if PurePosixPath(name).is_absolute() or {"..", ""} & set(name.split("/")):
+            raise ValueError(f"files: {name!r} is no path beneath the work directory")
+    return files
+
+
+def _recorded(entry: Mapping[str, Any]) -> RecordedCall:
+    unknown = set(entry) - {"tool", "args", "result", "error"}
+    if unknown:
+        raise ValueError(f"recorded takes tool, args, and result or error; got {', '.join(sorted(unknown))}")
+    error = entry.get("error")
+    value = entry.get("result")
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return RecordedCall(
+        tool=str(entry["tool"]),
+        kwargs=_mapping(entry, "args"),
+        result=None if error else Payload(text, value, typed=True),
+        error=SpanError(str(error["type"]), str(error["message"])) if error else None,
+    )
