@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -46,14 +48,20 @@ def run(
     """
     settings = Settings(trials, jobs, seed, timeout_s, Tools(tools))
     place = Path(folder) if folder else new_folder()
+    with open_engine(backend) as engine:
+        return run_experiment(agent_in_module(agent), Path(suite), place, engine, settings)
+
+
+@contextmanager
+def open_engine(backend: str) -> Iterator[Engine]:
+    """Open an engine with a sandbox; where the backend cannot run here, nothing is replayed."""
     with open_sandbox(backend) as sandbox:
         usable = sandbox.availability().usable
-        engine = Engine(
+        yield Engine(
             pipeline=Pipeline(),
             sandbox=sandbox if usable else None,
             replay_disabled_reason="" if usable else f"the backend {backend!r} cannot run here",
         )
-        return run_experiment(agent_in_module(agent), Path(suite), place, engine, settings)
 
 
 def new_folder() -> Path:

@@ -1,0 +1,15 @@
+"""The scores of an experiment's runs: what the gate checks."""
+
+from __future__ import annotations
+
+import json
+
+from spanproof.experiments.experiment import Experiment
+from spanproof.gate import read_scores
+from spanproof.trace import Score
+
+
+def scores_of(experiment: Experiment) -> tuple[Score, ...]:
+    """Return the scores of all trials that left a run."""
+    lines = (json.dumps(trial.row) for trial in experiment.trials if trial.row)
+    return tuple(read_scores(lines, experiment.folder))

@@ -1,0 +1,285 @@
+"""What one test does with agents: it runs them here or on a suite, judges the runs, and checks assertions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from opentelemetry import trace
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
+
+from spanproof.evaluators.model import TraceEvaluation
+from spanproof.experiments import (
+    Experiment,
+    ExperimentError,
+    Settings,
+    Tools,
+    agent_in_module,
+    run_experiment,
+)
+from spanproof.experiments.child import call_agent, make_agent
+from spanproof.experiments.notebook import new_folder, open_engine
+from spanproof.gate import GateError, Verdict, check, parse
+from spanproof.instrumentors import (
+    instrument_langchain,
+    instrument_openai_agents,
+    instrument_smolagents,
+    uninstrument,
+)
+from spanproof.semconv import openinference
+from spanproof.suites import SuiteError
+from spanproof.suites.requirements import no_failures
+from spanproof.trace import Score, Span, trace_of
+from spanproof.trace.dialects import normalise
+from spanproof.trace.otlp import decode_protobuf
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the marker of a test says.
+
+    Attributes:
+        suite: folder of the suite that the agent is run on; empty where the test runs the agent itself.
+        agent: `package.module:name`; it may be given to `AgentSession.run_suite` instead.
+        assert_: assertions of the gate; without any no layer may fail, or every case must pass.
+        trials, tools, jobs, seed, timeout_s: of a suite, see `spanproof.experiments.run`.
+        folder: where the results of a suite are written; empty: a new one below `.spanproof/experiments`.
+        backend: the sandbox in which code is replayed; where it cannot run, nothing is replayed.
+    """
+
+    suite: str | Path = ""
+    agent: str = ""
+    assert_: tuple[str, ...] = ()
+    trials: int = 1
+    tools: str = Tools.LIVE
+    jobs: int = 2
+    seed: int = 0
+    timeout_s: float = 120.0
+    folder: str | Path = ""
+    backend: str = "jail"
+
+
+def read_marker(given: Mapping[str, Any]) -> Plan:
+    """Return what the arguments of a marker say.
+
+    Raises:
+        ValueError: an argument is unknown or not what it must be; names it.
+    """
+    known = [field.name for field in fields(Plan)]
+    if unknown := sorted(set(given) - set(known)):
+        raise ValueError(f"no argument {unknown[0]!r} is known; known are {', '.join(known)}")
+    asserted = given.get("assert_") or ()
+    texts = (asserted,) if isinstance(asserted, str) else tuple(asserted)
+    plan = Plan(**{**given, "assert_": tuple(_whole(text) for text in texts)})
+    if plan.agent and not plan.suite:
+        raise ValueError("agent goes with suite; without a suite the test itself runs the agent")
+    try:
+        Tools(plan.tools)
+        for text in plan.assert_:
+            parse(text)
+    except GateError as problem:
+        raise ValueError(str(problem)) from problem
+    return plan
+
+
+class AgentSession:
+    """The fixture `spanproof`: the agents that one test runs."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Nothing is run yet."""
+        self.plan = plan
+        self.experiment: Experiment | None = None
+        self._spans: list[ReadableSpan] = []
+        self._judged: tuple[TraceEvaluation, ...] | None = None
+
+    @contextmanager
+    def tracing(self) -> Iterator[None]:
+        """Trace every framework for as long as the context is open."""
+        provider = _provider()
+        _exporter.receivers.append(self._receive)
+        for instrument in (instrument_smolagents, instrument_langchain, instrument_openai_agents):
+            with suppress(ImportError):
+                instrument(provider)
+        try:
+            yield
+        finally:
+            uninstrument()
+            _exporter.receivers.remove(self._receive)
+
+    def run(self, agent: Any, task: str, **inputs: Any) -> Any:
+        """Run an agent here and return its answer.
+
+        Args:
+            agent: a factory, an agent of a framework, or a function that takes the task.
+            task: what it is given.
+            inputs: further arguments by name.
+        """
+        before = len(self._spans)
+        answer = call_agent(make_agent(agent), task, inputs)
+        if len(self._spans) == before:
+            _record_run(task, answer)
+        return answer
+
+    def run_suite(self, agent: str = "", **changes: Any) -> Experiment:
+        """Run an agent on the suite of the marker, in processes of its own, and return the experiment.
+
+        Args:
+            agent: `package.module:name`; else that of the marker.
+            changes: other fields of `Plan`.
+
+        Raises:
+            ExperimentError, SuiteError: the agent or the suite cannot be used.
+        """
+        plan = replace(self.plan, **{**changes, "agent": agent or self.plan.agent})
+        if not plan.suite:
+            raise ExperimentError("name a suite: @pytest.mark.spanproof(suite=…)")
+        settings = Settings(plan.trials, plan.jobs, plan.seed, plan.timeout_s, Tools(plan.tools))
+        folder = Path(plan.folder) if plan.folder else new_folder()
+        target = agent_in_module(plan.agent)
+        with open_engine(plan.backend) as engine:
+            self.experiment = run_experiment(target, Path(plan.suite), folder, engine, settings)
+        return self.experiment
+
+    @property
+    def evaluations(self) -> tuple[TraceEvaluation, ...]:
+        """The runs of this test so far, judged by all layers."""
+        if self._judged is None:
+            self._judged = self._judge()
+        return self._judged
+
+    @property
+    def scores(self) -> tuple[Score, ...]:
+        """All scores of the runs so far."""
+        return tuple(score for each in self.evaluations for score in each.scores)
+
+    def check(self) -> str:
+        """Return why the test does not hold; empty where it does.
+
+        A suite whose agent is named and that the test did not run is run first.
+        """
+        if self.plan.suite and self.experiment is None:
+            try:
+                self.run_suite()
+            except (ExperimentError, SuiteError) as problem:
+                return str(problem)
+        if self.experiment is not None:
+            return self._check_experiment(self.experiment)
+        if self.plan.assert_:
+            return self._check_assertions(self.scores)
+        return self._check_layers()
+
+    def report(self) -> str:
+        """Return what was found, for the report of the test."""
+        if self.experiment is not None:
+            table = self.experiment.to_table()
+            rows = (f"{row.verdict.value:12} {row.name}  {row.reason}".rstrip() for row in table.rows)
+            facts = (f"{name}: {value}" for name, value in table.facts)
+            return "\n".join([table.headline, *facts, *rows, f"results: {self.experiment.folder}"])
+        runs = [(each, run) for each in self.evaluations for run in each.runs]
+        return "\n".join(
+            f"{run.run.name}  trace {each.trace.trace_id}: {_verdicts(run.scores)}" for each, run in runs
+        )
+
+    def _check_experiment(self, experiment: Experiment) -> str:
+        if self.plan.assert_:
+            from spanproof.experiments.scores import scores_of
+
+            return self._check_assertions(scores_of(experiment))
+        failing = [f"{row.name}: {row.reason}" for row in experiment.to_table().failing]
+        stopped = [experiment.stopped] if experiment.stopped else []
+        return "\n".join([*stopped, *failing]) if not experiment.passed else ""
+
+    def _check_assertions(self, scores: Sequence[Score]) -> str:
+        report = check([parse(text) for text in self.plan.assert_], scores)
+        lines = []
+        for each in report.assertions:
+            if each.verdict is not Verdict.PASSED:
+                lines.append(f"{each.verdict.value}: {each.assertion}: {each.reason}")
+                lines += [f"  {case.agent}: {case.explanation}" for case in each.failing[:5]]
+        return "\n".join(lines)
+
+    def _check_layers(self) -> str:
+        """Return which layers fail; a test that ran no agent does not hold."""
+        runs = [run for each in self.evaluations for run in each.runs]
+        if not runs:
+            return "no agent left a run: nothing was judged"
+        found = [requirement.check(run) for run in runs for requirement in no_failures()]
+        return "\n".join(
+            f"{each.layer.value if each.layer else ''}: {each.reason}"
+            for each in found
+            if each.holds is False
+        )
+
+    def _receive(self, spans: Sequence[ReadableSpan]) -> None:
+        self._spans += spans
+        self._judged = None
+
+    def _judge(self) -> tuple[TraceEvaluation, ...]:
+        if not self._spans:
+            return ()
+        request = decode_protobuf(encode_spans(self._spans).SerializeToString())
+        traces: dict[str, list[Span]] = {}
+        for span in normalise(request):
+            traces.setdefault(span.trace_id, []).append(span)
+        with open_engine(self.plan.backend) as engine:
+            return tuple(engine.evaluate(trace_of(spans)) for spans in traces.values())
+
+
+class _Exporter(SpanExporter):
+    """Gives finished spans to the tests that run."""
+
+    def __init__(self) -> None:
+        self.receivers: list[Any] = []
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        for receive in self.receivers:
+            receive(spans)
+        return SpanExportResult.SUCCESS
+
+
+_exporter = _Exporter()
+_joined: list[TracerProvider] = []
+
+
+def _provider() -> TracerProvider:
+    """Return the process's provider with our exporter: agents that trace themselves use it, too."""
+    current = trace.get_tracer_provider()
+    if not isinstance(current, TracerProvider):
+        current = TracerProvider()
+        trace.set_tracer_provider(current)
+    if current not in _joined:
+        _joined.append(current)
+        current.add_span_processor(SimpleSpanProcessor(_exporter))
+    return current
+
+
+def _record_run(task: str, answer: object) -> None:
+    """Record the run of a function that traced nothing itself, so that its answer can be judged."""
+    attributes = {
+        openinference.SPAN_KIND: "AGENT",
+        openinference.INPUT_VALUE: task,
+        openinference.OUTPUT_VALUE: str(answer),
+    }
+    _provider().get_tracer("spanproof.testing").start_span("agent", attributes=attributes).end()
+
+
+def _whole(text: str) -> str:
+    """Return an assertion; one over cases without a quantifier is over all of them."""
+    head = text.partition(" where ")[0]
+    is_aggregate = "(" in head or head.startswith("sandbox_pass_rate")
+    if is_aggregate or " for " in head:
+        return text
+    return text.replace(head, f"{head} for all cases", 1)
+
+
+def _verdicts(scores: Sequence[Score]) -> str:
+    from spanproof.gate.query import label_of
+
+    return ", ".join(
+        f"{each.layer.value} {label_of(each)}" for each in scores if each.name == each.layer.value
+    )
