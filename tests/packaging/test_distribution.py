@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = {
     "experiments", "api",
     "semconv", "instrumentors", "sandbox", "trace", "evaluators", "gate", "suites", "collector", "store",
-    "alerts", "cli", "config",
+    "alerts", "cli", "config", "testing",
 }  # fmt: skip
 USE = (
     "from spanproof.instrumentors import register; from spanproof.trace import Span; import sys;"

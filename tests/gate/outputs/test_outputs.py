@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 
@@ -62,6 +63,13 @@ def test_an_annotation_names_file_line_and_title(table):
     assert second == "::warning title=open::no sandbox"
 
 
+def test_code_that_is_no_file_of_the_checkout_is_annotated_at_the_case(table):
+    row = replace(table.rows[1], marks=(replace(table.rows[1].marks[0], uri="traces/t/01.py"),))
+    (line,) = format_annotations(replace(table, rows=(row,))).splitlines()
+    assert line.startswith("::error file=suites/s/cases/a/case.yaml,title=a%2C b%3A c::boundary: it starts")
+    assert line.endswith("%0Atraces/t/01.py:2 python.process starts a program")
+
+
 def test_markdown_puts_what_fails_first_and_stays_below_the_limit_of_a_comment(table):
     text = format_markdown(table)
     assert text.index("failed") < text.index("inconclusive") < text.index("✅ passed")
@@ -114,7 +122,7 @@ def check_hostile(table: ResultTable) -> None:
     lines = format_annotations(table).split("\n")
     assert lines[-1] == ""
     assert all(re.match(r"::(error|warning) [^\r]*$", line) for line in lines[:-1])
-    assert len(lines) - 1 == sum(max(1, len(row.marks)) for row in table.failing)
+    assert len(lines) - 1 == sum(max(1, len(row.marks)) if not row.file else 1 for row in table.failing)
     for text in (format_markdown(table), format_html(table), format_annotations(table)):
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", text)
     tags = Tags(format_html(table))

@@ -7,7 +7,9 @@ what decides comes first.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
+from spanproof.gate.outputs.code import CodeMark
 from spanproof.gate.outputs.table import ResultRow, ResultTable, Verdict
 from spanproof.gate.outputs.text import clean, cut
 
@@ -23,11 +25,21 @@ def format_annotations(table: ResultTable) -> str:
 
 def _annotations(row: ResultRow) -> Iterator[str]:
     message = "\n".join(filter(None, (row.reason, *row.details[:5])))
-    if not row.marks:
-        yield _annotation(row, {"file": row.file} if row.file else {}, message)
-    for mark in row.marks:
+    marks = _shown_marks(row)
+    if not marks:
+        code = (f"{mark.uri}:{mark.line} {mark.rule} {mark.message}".rstrip() for mark in row.marks[:5])
+        yield _annotation(row, {"file": row.file} if row.file else {}, "\n".join((message, *code)))
+    for mark in marks:
         place = {"file": mark.uri, "line": str(mark.line), "endLine": str(mark.end_line)}
         yield _annotation(row, place, mark.message or message)
+
+
+def _shown_marks(row: ResultRow) -> tuple[CodeMark, ...]:
+    """Return the marks to annotate: a row that has a file is shown there, unless its code lies beside it."""
+    if not row.file:
+        return row.marks
+    folder = PurePosixPath(row.file).parent
+    return tuple(mark for mark in row.marks if folder in PurePosixPath(mark.uri).parents)
 
 
 def _annotation(row: ResultRow, place: dict[str, str], message: str) -> str:
