@@ -110,7 +110,7 @@ def test_patterns_of_the_user_are_replaced_as_well(blind, suite):
 
 
 def test_a_pattern_that_is_none_is_named(blind, suite):
-    with pytest.raises(SuiteError, match=r"pattern '\(' is none of RE2"):
+    with pytest.raises(SuiteError, match=r"'\(' is no pattern of RE2"):
         list(promote_runs([(blind.evaluate(leaking()), RUN_ID)], suite, Promoting(redact=("(",))))
     assert not suite.exists()
 

@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spanproof.config.model import Config, JudgeChoice, OwnEvaluator
-from spanproof.evaluators.custom import VARIABLES, Attach, CustomEvaluator, EvaluatorError, Function, Wiring
+from spanproof.evaluators.custom import (
+    VARIABLES,
+    Attach,
+    BuiltIn,
+    CustomEvaluator,
+    EvaluatorError,
+    Function,
+    Wiring,
+    pins_of_imports,
+)
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.evaluator import Evaluator, installed
 from spanproof.evaluators.judge import Judge, JudgeSettings, cascades, load_rubrics
@@ -121,7 +130,7 @@ def user_hints(config: Config) -> UserHints:
     return UserHints(synonyms, config.judge.prices)
 
 
-def _build_packages(fixtures: FixtureBook, own: Sequence[Function], sandbox: Sandbox) -> None:
+def _build_packages(fixtures: FixtureBook, own: Sequence[Function | BuiltIn], sandbox: Sandbox) -> None:
     """Have the package sets of fixtures and own evaluators built now, not while some trace waits for them.
 
     One that cannot be had is logged; what needs it is skipped with that reason.
@@ -129,7 +138,8 @@ def _build_packages(fixtures: FixtureBook, own: Sequence[Function], sandbox: San
     wanted = [
         (f"runs with the fixtures {each.name!r} are not replayed", each.packages) for each in fixtures.sets
     ]
-    wanted += [(f"the evaluator {each.name!r} does not run", each.packages) for each in own]
+    functions = [each for each in own if isinstance(each, Function)]
+    wanted += [(f"the evaluator {each.name!r} does not run", each.packages) for each in functions]
     for without, packages in wanted:
         if packages is None:
             continue
@@ -161,8 +171,8 @@ def evaluators_of(config: Config, sandbox: Sandbox | None) -> list[Evaluator]:
     return [*installed(), *optional, *own, *_judges(config.judge)]
 
 
-def own_functions(config: Config) -> list[Function]:
-    """The user's functions, each of which can be called, and under a name of its own.
+def own_functions(config: Config) -> list[Function | BuiltIn]:
+    """The user's functions and the built-in checks, each of which can be called, and under a name of its own.
 
     Raises:
         EvaluatorError: one cannot, or has a name that is taken.
@@ -171,6 +181,8 @@ def own_functions(config: Config) -> list[Function]:
     taken = set(BUILT_IN)
     for function, choice in zip(functions, config.evaluators, strict=True):
         function.check(VARIABLES | choice.variables.keys())
+        if isinstance(function, BuiltIn):
+            function.check_target(choice.target)
         if function.name in taken:
             whose = "a score of Spanproof's own" if function.name in BUILT_IN else "an evaluator before it"
             raise EvaluatorError(f"evaluator {function.name!r} has the name of {whose}; give it another")
@@ -178,12 +190,14 @@ def own_functions(config: Config) -> list[Function]:
     return functions
 
 
-def function_of(choice: OwnEvaluator) -> Function:
-    """The function that a configuration names.
+def function_of(choice: OwnEvaluator) -> Function | BuiltIn:
+    """The function or the built-in check that a configuration names.
 
     Raises:
         EvaluatorError: its file cannot be read, or it has no language.
     """
+    if choice.check is not None:
+        return BuiltIn(choice.name, choice.check, choice.ignore_case, choice.tolerance)
     suffix = choice.file.suffix if choice.file else ""
     language = choice.language or LANGUAGES.get(suffix, "" if choice.file else "python")
     source = choice.source
@@ -197,8 +211,9 @@ def function_of(choice: OwnEvaluator) -> Function:
                 f"evaluator {choice.name!r}: {choice.file} cannot be read: {reason}{place}"
             ) from problem
     ecosystem = Ecosystem.PIP if language == "python" else Ecosystem.NPM
-    packages = PackageSet(ecosystem, choice.packages) if choice.packages else None
-    return Function(choice.name, language, source, packages, choice.timeout_s)
+    pins = choice.packages or (() if language == "python" else pins_of_imports(language, source))
+    packages = PackageSet(ecosystem, pins) if pins else None
+    return Function(choice.name, language, source, packages, choice.timeout_s, choice.range)
 
 
 def _wiring(choice: OwnEvaluator) -> Wiring:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, field_validator, model_validator
 
 from spanproof.config.section import Seconds, Section
+from spanproof.evaluators.check_kinds import Check
 from spanproof.evaluators.sampling import SampleBy
 from spanproof.trace import Cohort, Layer, SpanKind
 
@@ -186,18 +187,31 @@ class AttachRule(Section):
 
 
 class OwnEvaluator(Section):
-    """A function of your own that scores; see docs/evaluators.md."""
+    """A function of your own that scores, or a built-in check; see docs/evaluators.md."""
 
     name: str = Field(
         pattern=r"^[a-z][a-z0-9_]{0,63}$", description="Name of its score: lower case, digits and `_`."
     )
     file: Path | None = Field(default=None, description="A `.py`, `.ts` or `.js` file with `main`.")
     source: str = Field(default="", description="The code itself, instead of a file.")
+    check: Check | None = Field(
+        default=None,
+        description="A built-in check of the completion against the target, instead of code.",
+    )
+    ignore_case: bool = Field(default=False, description="Of a check of text: upper and lower case alike.")
+    tolerance: float = Field(
+        default=0.0, ge=0, description="Of the check `numeric`: how far the number may be off."
+    )
     language: str = Field(
         default="", description="`python`, `typescript` or `javascript`; follows from the file's suffix."
     )
     packages: tuple[str, ...] = Field(
         default=(), description="What it imports: `name==1.2.3` from pip, `name@1.2.3` from npm."
+    )
+    range: tuple[float, float] = Field(
+        default=(0.0, 1.0),
+        description="Its worst score and its best, `[1, 5]` or `[10, 0]`; the value is where the score is"
+        " between them.",
     )
     layer: Layer = Field(default=Layer.CORRECTNESS, description="Layer its score belongs to.")
     attach: AttachRule = Field(default=AttachRule(), description="Which spans it judges.")
@@ -206,7 +220,7 @@ class OwnEvaluator(Section):
     )
     variables: Mapping[str, JsonValue] = Field(default={}, description="Further keyword arguments.")
     pass_at: float | None = Field(
-        default=None, ge=0, le=1, description="Lowest score that passes; none gives advice."
+        default=None, description="Worst score that passes, in the range; none gives advice."
     )
     timeout_s: Seconds = Field(default=5.0, description="Longest time for one span.")
 
@@ -219,6 +233,15 @@ class OwnEvaluator(Section):
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Self:
-        if (self.file is None) == (not self.source):
-            raise ValueError("give either `file` or `source`")
+        if (self.file is not None) + bool(self.source) + (self.check is not None) != 1:
+            raise ValueError("give one of `file`, `source` and `check`")
+        return self
+
+    @model_validator(mode="after")
+    def _passes_within_its_range(self) -> Self:
+        low, high = min(self.range), max(self.range)
+        if not -inf < low < high < inf:
+            raise ValueError(f"range: give two numbers that differ, as in [0, 10], got {list(self.range)}")
+        if self.pass_at is not None and not low <= self.pass_at <= high:
+            raise ValueError(f"pass_at must be from {low:g} to {high:g}, got {self.pass_at:g}")
         return self

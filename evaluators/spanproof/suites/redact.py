@@ -19,8 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import re2
-
+from spanproof.evaluators.answers import compile_pattern
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.redact import find_values
 from spanproof.sandbox.scanners.secret_formats import find_formats
@@ -172,9 +171,7 @@ def _decoded(encoded: str) -> str:
 
 
 def _compile(pattern: str) -> Any:
-    options = re2.Options()
-    options.log_errors = False
     try:
-        return re2.compile(pattern, options)
-    except re2.error as problem:
-        raise SuiteError(f"pattern {pattern!r} is none of RE2: {problem}") from problem
+        return compile_pattern(pattern)
+    except ValueError as problem:
+        raise SuiteError(f"redact: {problem}") from problem

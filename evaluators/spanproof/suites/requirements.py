@@ -14,22 +14,24 @@ never a pass. Patterns come from other people's suites: they are matched by RE2,
 from __future__ import annotations
 
 import json
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isclose
 from typing import Any, Final
 
-import jsonschema
-import re2
-
+from spanproof.evaluators.answers import (
+    check_schema,
+    compile_pattern,
+    find_misfit,
+    is_near,
+    is_number,
+    numbers_in,
+)
 from spanproof.evaluators.model import RunEvaluation
 from spanproof.gate import Assertion, GateError, Verdict, check, parse
 from spanproof.suites.errors import SuiteError
 from spanproof.trace import Errored, JsonValue, Label, Layer, Payload, Scored, Skipped
 
-_NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _ANSWER_KEYS: Final = ("equals", "contains", "matches", "number", "json_schema")
 
 
@@ -129,10 +131,10 @@ class AnswerRequirement(Requirement):
             case "contains":
                 return str(self.value) in answer.text, found
             case "matches":
-                return _compile(str(self.value)).search(answer.text) is not None, found
+                return compile_pattern(str(self.value)).search(answer.text) is not None, found
             case "number":
                 wanted = _as_number(self.value)
-                return any(_is_near(each, wanted, self.tolerance) for each in numbers_in(answer.text)), found
+                return any(is_near(each, wanted, self.tolerance) for each in numbers_in(answer.text)), found
             case _:
                 return _fits_schema(self.value, answer.text, answer.value, found)
 
@@ -235,11 +237,6 @@ def write_requirements(requirements: Iterable[Requirement]) -> dict[str, list[Js
     return {key: entries for key, entries in (("must", must), ("must_not", must_not)) if entries}
 
 
-def numbers_in(text: str) -> list[float]:
-    """Return every number that a text shows, thousands separators removed."""
-    return [float(each.group().replace(",", "")) for each in _NUMBER.finditer(text)]
-
-
 def _read_entry(entry: object, *, negated: bool) -> Requirement:
     if isinstance(entry, str):
         assertion = parse(entry if " for " in entry else f"{entry} for all cases")
@@ -270,16 +267,16 @@ def _read_answer(entry: Any, about: Mapping[str, Any], *, negated: bool) -> Requ
     match how:
         case "matches":
             try:
-                _compile(str(value))
-            except re2.error as problem:
-                raise ValueError(f"matches: {value!r} is no pattern of RE2") from problem
+                compile_pattern(str(value))
+            except ValueError as problem:
+                raise ValueError(f"matches: {problem}") from problem
         case "number":
             _as_number(value)
         case "json_schema":
             try:
-                jsonschema.validators.validator_for(value).check_schema(value)
-            except jsonschema.SchemaError as problem:
-                raise ValueError(f"json_schema: {problem.message}") from problem
+                check_schema(value)
+            except ValueError as problem:
+                raise ValueError(f"json_schema: {problem}") from problem
     return AnswerRequirement(entry, negated, how, value, float(tolerance))
 
 
@@ -294,8 +291,8 @@ def _equals(wanted: JsonValue, text: str, value: JsonValue, tolerance: float) ->
     if isinstance(wanted, str):
         return text.strip() == wanted.strip()
     if isinstance(wanted, int | float) and not isinstance(wanted, bool):
-        found = [value] if _is_number(value) else numbers_in(text)
-        return len(found) == 1 and _is_near(found[0], float(wanted), tolerance)
+        found = [value] if is_number(value) else numbers_in(text)
+        return len(found) == 1 and is_near(found[0], float(wanted), tolerance)
     return value == wanted
 
 
@@ -305,29 +302,14 @@ def _fits_schema(schema: Any, text: str, value: JsonValue, found: str) -> tuple[
             value = json.loads(text)
         except ValueError:
             return False, f"{found}, which is no JSON"
-    validator = jsonschema.validators.validator_for(schema)(schema)
-    error = next(iter(validator.iter_errors(value)), None)
-    return (True, found) if error is None else (False, f"{found}: {_shorten(error.message)}")
-
-
-def _compile(pattern: str) -> Any:
-    options = re2.Options()
-    options.log_errors = False  # it would write to stderr itself
-    return re2.compile(pattern, options)
+    misfit = find_misfit(schema, value)
+    return (True, found) if misfit is None else (False, f"{found}: {_shorten(misfit)}")
 
 
 def _as_number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"number must be a number, got {value!r}")
     return float(value)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_near(found: Any, wanted: float, tolerance: float) -> bool:
-    return isclose(float(found), wanted, rel_tol=1e-9, abs_tol=tolerance)
 
 
 def _explain_own(run: RunEvaluation, assertion: Assertion) -> str:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from spanproof.config.engine import function_of
+from spanproof.config.model import OwnEvaluator
+from spanproof.evaluators.custom import Call, Function, evaluate
 from spanproof.sandbox import (
     Ecosystem,
     EnvironmentUnavailable,
@@ -115,3 +118,19 @@ def _lock_file(registry, directory: Path, dependencies: dict[str, str]) -> Path:
     pins = tuple(f"{name}@{version}" for name, version in dependencies.items())
     lock_by_resolving(PackageSet(Ecosystem.NPM, pins), directory)
     return directory / "package-lock.json"
+
+
+def test_a_seed_evaluator_with_lodash_runs_as_written(sandbox: Sandbox, registry) -> None:
+    # In lodash's own form: exports that no reader of the syntax finds.
+    module = (
+        "var free = module; (free.exports = {isEqual: (a, b) => JSON.stringify(a) === JSON.stringify(b)})"
+    )
+    registry.add("lodash", "4.17.21", {"package/index.js": module})
+    source = (
+        'import * as _ from "lodash";\n\nexport function main(completion: string, target: string): number {\n'
+        "    return _.isEqual(JSON.parse(completion), JSON.parse(target)) ? 1 : 0;\n}\n"
+    )
+    function = function_of(OwnEvaluator(name="same", source=source, language="typescript", timeout_s=60))
+    assert isinstance(function, Function)
+    same, other = evaluate(function, [Call("[1, 2]", "[1,2]"), Call("[1]", "[2]")], sandbox)
+    assert (same.score, other.score) == (1.0, 0.0), (same, other)

@@ -6,6 +6,7 @@ evidence. Nothing is executed and nothing stored; the rules are those of the lay
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -28,14 +29,13 @@ from spanproof.cli.output.console import json_line, pick
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.engine import function_of
 from spanproof.config.model import OwnEvaluator
-from spanproof.evaluators.custom import Call, Function, evaluate
+from spanproof.evaluators.custom import BuiltIn, Call, Check, Function, Returned, evaluate
 from spanproof.evaluators.layers.groundedness import Claim, ground
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.loops import find_loop
 from spanproof.evaluators.layers.trajectory.metrics import measure, wasted
 from spanproof.evaluators.layers.trajectory.steps import of_steps
 from spanproof.evaluators.outcomes.recovery import failures, recovered
-from spanproof.sandbox import Sandbox
 from spanproof.trace import Scored
 
 if TYPE_CHECKING:
@@ -96,38 +96,58 @@ def trajectory(*, jsonl: bool) -> int:
     type=click.FloatRange(0.01, 3600),
     help="Seconds.",
 )
+@click.option(
+    "--range", "bounds", nargs=2, type=float, default=(0.0, 1.0), help="Its worst score and its best: 1 5."
+)
+@click.option("--ignore-case", is_flag=True, help="Of a check of text: upper and lower case alike.")
+@click.option("--tolerance", type=click.FloatRange(0), default=0.0, help="Of the check `numeric`.")
 @backend_options
 def custom(
     file: Path,
     jsonl: bool,
     packages: tuple[str, ...],
     timeout_s: float,
+    bounds: tuple[float, float],
+    ignore_case: bool,
+    tolerance: float,
     backend: str,
     settings: dict[str, str],
 ) -> int:
     """Try an evaluator of your own.
 
-    FILE is a .py, .ts or .js file with `main`; it runs in the sandbox. In: {"id", "completion", "target"?,
-    "variables"?}. Out: {"id", "score", "explanation", "skipped"?, "error"?}.
+    FILE is a .py, .ts or .js file with `main`, which runs in the sandbox, or one of the built-in checks:
+    exact_match, contains, regex, json_valid, json_schema, numeric. In: {"id", "completion", "target"?,
+    "variables"?}. Out: {"id", "score", "raw"?, "explanation", "skipped"?, "error"?}.
     """
     require_jsonl(f"score custom {file}", jsonl=jsonl)
-    function = function_of(OwnEvaluator(name="custom", file=file, packages=packages, timeout_s=timeout_s))
+    if str(file) in list(Check):
+        built_in = BuiltIn("custom", Check(str(file)), ignore_case, tolerance)
+        return answer_lines(lambda row: _score_custom(row, lambda call: built_in.evaluate(call)))
+    try:
+        choice = OwnEvaluator(name="custom", file=file, packages=packages, timeout_s=timeout_s, range=bounds)
+    except ValidationError as problem:
+        raise UsageProblem(f"--range: {problem.errors()[0]['msg']}", "Write --range 0 10.") from problem
+    function = function_of(choice)
+    assert isinstance(function, Function), "it is of a file"
     function.check()
     with open_backend(backend, settings) as sandbox:
-        return answer_lines(lambda row: _score_custom(row, function, sandbox))
+        return answer_lines(
+            lambda row: _score_custom(row, lambda call: evaluate(function, [call], sandbox)[0])
+        )
 
 
-def _score_custom(row: Row, function: Function, sandbox: Sandbox) -> Row:
+def _score_custom(row: Row, score: Callable[[Call], Returned]) -> Row:
     variables = row.get("variables", {})
     if not isinstance(variables, dict):
         raise BadRow(f"field 'variables' must be an object, got {json_name(variables)}")
     call = Call(row.get("completion"), row.get("target"), variables)
-    (returned,) = evaluate(function, [call], sandbox)
+    returned = score(call)
     if returned.skipped:
         return {"id": row.get("id"), "score": None, "skipped": returned.skipped}
     if returned.score is None:
         raise BadRow(f"{returned.error_type}: {returned.message}")
-    return {"id": row.get("id"), "score": returned.score, "explanation": returned.explanation}
+    found: Row = {"id": row.get("id"), "score": returned.score, "explanation": returned.explanation}
+    return found if returned.raw is None else {**found, "raw": returned.raw}
 
 
 def _read_synonyms(file: Path) -> Synonyms:

@@ -20,6 +20,7 @@ ENDED_LATE = '{"late": true, "ended": true}'
 _PYTHON = """
 def __spanproof_calls__():
     import asyncio, faulthandler, inspect, json, os, signal, sys
+    globals().setdefault("json", json)  # many functions take it for granted
     told_to = os.dup(1)
     os.dup2(2, 1)
     asked = json.load(sys.stdin)
@@ -138,7 +139,10 @@ _NODE = """
         let timer
         const over = new Promise((resolve) => { timer = setTimeout(resolve, asked.timeout_s * 1000, late) })
         try {
-            let answer = await Promise.race([begun(() => main({completion, target, ...variables})), over])
+            const call = () => main.length > 1
+                ? main(completion, target, variables)
+                : main({completion, target, ...variables})
+            let answer = await Promise.race([begun(call), over])
             if (answer === late) return JSON.stringify({late: true})
             if (typeof answer === "object" && answer !== null) {
                 const {score, skipped, explanation} = answer

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spanproof.evaluators.custom.attach import Attach
-from spanproof.evaluators.custom.function import Call, Function, Returned, evaluate
+from spanproof.evaluators.custom.checks import BuiltIn
+from spanproof.evaluators.custom.function import UNIT, Call, Function, Returned, evaluate, normalise
 from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, where_record_is_silent
 from spanproof.evaluators.layers.groundedness import outputs_of
 from spanproof.evaluators.model import RunEvidence
@@ -46,7 +47,7 @@ class Wiring:
     Attributes:
         target: what the completion is held against; a text that starts with `attribute:` takes that attribute
             of the span, or of its run.
-        pass_at: the lowest score that passes; None gives advice without a verdict.
+        pass_at: the worst score that passes, in the function's range; None gives advice without a verdict.
     """
 
     layer: Layer = Layer.CORRECTNESS
@@ -61,13 +62,18 @@ class CustomEvaluator(Evaluator):
 
     cost = Cost.SANDBOX
 
-    def __init__(self, function: Function, sandbox: Sandbox | None, wiring: Wiring = Wiring()) -> None:
-        """Attach a function.
+    def __init__(
+        self, function: Function | BuiltIn, sandbox: Sandbox | None, wiring: Wiring = Wiring()
+    ) -> None:
+        """Attach a function, or a built-in check, which needs no sandbox.
 
         Raises:
-            EvaluatorError: it cannot be called.
+            EvaluatorError: it cannot be called, or the target is nothing to compare with.
         """
         function.check(VARIABLES | wiring.variables.keys())
+        if isinstance(function, BuiltIn):
+            function.check_target(wiring.target)
+            self.cost = Cost.RULES
         self.name = f"{CUSTOM}{function.name}"
         self.version = function.version
         self.layer = wiring.layer
@@ -91,15 +97,20 @@ class CustomEvaluator(Evaluator):
         ]
 
     def needs(self, run: Run) -> Needs:
-        """The function gets the outcome of the code."""
+        """The function gets the outcome of the code; a built-in check looks at the completion alone."""
+        if isinstance(self._function, BuiltIn):
+            return Needs.NOTHING
         return where_record_is_silent(run) if self._wiring.attach.takes(run, self.name) else Needs.NOTHING
 
     def _outcomes(self, evidence: RunEvidence, spans: Sequence[Span]) -> list[Outcome]:
+        function = self._function
+        calls = [self._call(evidence, span) for span in spans]
+        if isinstance(function, BuiltIn):
+            return [self._outcome(function.evaluate(call)) for call in calls]
         if self._sandbox is None:
             return [Skipped("there is no sandbox to run the evaluator in")] * len(spans)
-        calls = [self._call(evidence, span) for span in spans]
         try:
-            returned = _tried_twice(self._function, calls, self._sandbox)
+            returned = _tried_twice(function, calls, self._sandbox)
         except (SandboxUnavailable, UnsupportedLanguage, UnsupportedFixtures) as reason:
             self._warn(str(reason))
             return [Skipped(f"the evaluator cannot run: {reason}")] * len(spans)
@@ -120,8 +131,11 @@ class CustomEvaluator(Evaluator):
             return Errored(returned.error_type or "Error", returned.message)
         label = None
         if self._wiring.pass_at is not None:
-            label = Label.PASS if returned.score >= self._wiring.pass_at else Label.FAIL
-        return Scored(returned.score, label, returned.explanation or f"{self._function.name} says so")
+            bounds = self._function.range if isinstance(self._function, Function) else UNIT
+            enough = normalise(self._wiring.pass_at, bounds)
+            label = Label.PASS if returned.score >= enough else Label.FAIL
+        explanation = returned.explanation or f"{self._function.name} says so"
+        return Scored(returned.score, label, explanation, raw=returned.raw)
 
     def _call(self, evidence: RunEvidence, span: Span) -> Call:
         run = evidence.run

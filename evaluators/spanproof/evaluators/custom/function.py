@@ -1,9 +1,10 @@
 """A function of the user's that scores, and how it is called: in the sandbox, several calls in one program.
 
-`def main(completion, target, **variables)` in Python, `async function main({completion, target, …})` in
-TypeScript or JavaScript; either may be `async`. It returns `{"score": 0..1}` with an optional `explanation`,
-or the number alone, or `{"skipped": "why"}`. Calls and answers cross the wall as JSON. An answer stands
-behind a mark that only this program was given, so that what the function prints is no answer.
+`def main(completion, target, **variables)` in Python, `async function main({completion, target, …})` or
+`function main(completion, target)` in TypeScript or JavaScript; each may be `async`. It returns
+`{"score": number}` with an optional `explanation`, or the number alone, or `{"skipped": "why"}`. The number
+is from 0 to 1, or within the range that is declared. Calls and answers cross the wall as JSON. An answer
+follows a mark that only this program was given, so that what the function prints is no answer.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import re
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final, TypeAlias
 
 from spanproof.evaluators.custom.calling import why_not_callable
 from spanproof.evaluators.custom.drivers import DRIVERS, ENDED_LATE, MAX_ANSWER
+from spanproof.evaluators.custom.modules import join_namespaces
 from spanproof.evaluators.evaluator import EvaluatorError
 from spanproof.sandbox import (
     EnvironmentUnavailable,
@@ -38,6 +41,11 @@ _MAX_EXPLANATION = 2_000
 _LIMITS = Limits()
 _PROGRAMS = 3
 
+Range: TypeAlias = tuple[float, float]
+"""The worst score and the best; the best may be the smaller number."""
+
+UNIT: Final[Range] = (0.0, 1.0)
+
 START_S = 20.0
 """For the interpreter to start and the function's file to be read, with all that it imports."""
 
@@ -50,6 +58,7 @@ class Function:
         language: `python`, `typescript` or `javascript`.
         packages: what it imports, at exact versions.
         timeout_s: for one call; what it imports is not counted.
+        range: its worst score and its best.
     """
 
     name: str
@@ -57,12 +66,14 @@ class Function:
     source: str
     packages: PackageSet | None = None
     timeout_s: float = 5.0
+    range: Range = UNIT
 
     @property
     def version(self) -> str:
-        """Follows from its source and its packages."""
+        """Follows from its source, its packages and its range."""
         pins = self.packages.pins if self.packages else ()
-        return digest(self.language, self.source, *pins)[:12]
+        bounds = () if self.range == UNIT else tuple(map(repr, self.range))
+        return digest(self.language, self.source, *pins, *bounds)[:12]
 
     def check(self, given: Collection[str] = ()) -> None:
         """See that it can be called.
@@ -107,13 +118,25 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """What came of one call: a score from 0 to 1, or the function's word that there is none, or an error."""
+    """What one call gave: a score, or the reason why there is none, or an error.
+
+    Attributes:
+        score: from 0 (worst) to 1 (best), by the range.
+        raw: the number as it was returned; None where it is the score itself.
+    """
 
     score: float | None = None
     explanation: str = ""
     skipped: str = ""
     error_type: str | None = None
     message: str = ""
+    raw: float | None = None
+
+
+def normalise(number: float, bounds: Range) -> float:
+    """Return where a number is between the worst score, 0, and the best, 1."""
+    worst, best = bounds
+    return min(1.0, max(0.0, (number - worst) / (best - worst)))
 
 
 def evaluate(function: Function, calls: Sequence[Call], sandbox: Sandbox) -> list[Returned]:
@@ -151,7 +174,7 @@ def _one_program(function: Function, calls: Sequence[Call], sandbox: Sandbox) ->
     execution = sandbox.run(
         Program(
             function.language,
-            f"{function.source}\n{DRIVERS[function.language]}",
+            f"{_source_of(function)}\n{DRIVERS[function.language]}",
             stdin=json.dumps(sent).encode("utf-8", "replace"),
             limits=Limits(wall_s=seconds, cpu_s=seconds, output_bytes=2 * MAX_ANSWER * (len(calls) + 1)),
             fixtures=Fixtures(seed=0, packages=function.packages),
@@ -160,7 +183,7 @@ def _one_program(function: Function, calls: Sequence[Call], sandbox: Sandbox) ->
     lines = [line.removeprefix(mark) for line in execution.stdout.splitlines() if line.startswith(mark)]
     if not lines:
         return [_unanswered(execution, f"it was not ready within {seconds:g} s")] * len(calls)
-    answers = [_returned(line, function.timeout_s) for line in lines[1:]]
+    answers = [_returned(line, function) for line in lines[1:]]
     if len(answers) > len(calls):
         message = "it answered more often than it was asked"
         return [Returned(error_type="BadAnswer", message=message)] * len(calls)
@@ -181,7 +204,13 @@ def _main_of(function: Function) -> ast.FunctionDef | ast.AsyncFunctionDef | Non
     return next((node for node in defined if node.name == "main"), None)
 
 
-def _returned(line: str, allowed_s: float) -> Returned:
+def _source_of(function: Function) -> str:
+    if function.language == "python":
+        return function.source
+    return join_namespaces(function.language, function.source)
+
+
+def _returned(line: str, function: Function) -> Returned:
     """One answer, checked: what it says comes from inside."""
     try:
         said = json.loads(line)
@@ -190,7 +219,7 @@ def _returned(line: str, allowed_s: float) -> Returned:
     if not isinstance(said, dict):
         return Returned(error_type="BadAnswer", message="the answer is no JSON")
     if said.get("late"):
-        return Returned(error_type=FailureClass.TIMEOUT.value, message=_late(allowed_s))
+        return Returned(error_type=FailureClass.TIMEOUT.value, message=_late(function.timeout_s))
     if "long" in said:
         most = f"the answer is longer than {MAX_ANSWER} characters"
         return Returned(error_type="BadAnswer", message=most)
@@ -198,10 +227,10 @@ def _returned(line: str, allowed_s: float) -> Returned:
         return Returned(
             error_type=str(raised[0])[:200], message=str(raised[1])[:_MAX_EXPLANATION] or "no message"
         )
-    return _scored(said.get("answer"))
+    return _scored(said.get("answer"), function.range)
 
 
-def _scored(answer: JsonValue) -> Returned:
+def _scored(answer: JsonValue, bounds: Range) -> Returned:
     """What `main` returned."""
     whole = answer if isinstance(answer, dict) else {"score": answer}
     score, skipped, explanation = whole.get("score"), whole.get("skipped"), whole.get("explanation")
@@ -209,12 +238,19 @@ def _scored(answer: JsonValue) -> Returned:
         return Returned(skipped=skipped[:_MAX_EXPLANATION])
     if isinstance(score, bool):
         score = float(score)
-    if not isinstance(score, int | float) or not math.isfinite(score) or not 0 <= score <= 1:
-        return Returned(
-            error_type="BadScore",
-            message=f'main must return {{"score": a number from 0 to 1}}, it returned {str(answer)[:200]}',
-        )
-    return Returned(float(score), "" if explanation is None else str(explanation)[:_MAX_EXPLANATION])
+    low, high = min(bounds), max(bounds)
+    if not isinstance(score, int | float) or not math.isfinite(score) or not low <= score <= high:
+        return Returned(error_type="BadScore", message=_bad_score(answer, bounds))
+    said = "" if explanation is None else str(explanation)[:_MAX_EXPLANATION]
+    raw = None if bounds == UNIT else float(score)
+    return Returned(normalise(float(score), bounds), said, raw=raw)
+
+
+def _bad_score(answer: JsonValue, bounds: Range) -> str:
+    low, high = min(bounds), max(bounds)
+    hint = "; another range is declared by `range`" if bounds == UNIT else ""
+    form = f'{{"score": a number from {low:g} to {high:g}}}'
+    return f"main must return {form}, it returned {str(answer)[:200]}{hint}"
 
 
 def _late(allowed_s: float) -> str:

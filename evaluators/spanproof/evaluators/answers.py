@@ -1,0 +1,72 @@
+"""Comparisons of an answer with what is expected: numbers in text, patterns, JSON and its schemas.
+
+Requirements of cases and built-in evaluators share them. Patterns and schemas come from other people:
+patterns are matched by RE2, in time linear in the text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from math import isclose
+from typing import Any
+
+import jsonschema
+import re2
+
+from spanproof.trace import JsonValue
+
+_NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+
+def numbers_in(text: str) -> list[float]:
+    """Return every number that a text shows, thousands separators removed."""
+    return [float(each.group().replace(",", "")) for each in _NUMBER.finditer(text)]
+
+
+def is_number(value: object) -> bool:
+    """Whether a JSON value is a number; a boolean is none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_near(found: Any, wanted: float, tolerance: float) -> bool:
+    """Whether a number is another one, up to a tolerance and to binary fractions."""
+    return isclose(float(found), wanted, rel_tol=1e-9, abs_tol=tolerance)
+
+
+def compile_pattern(pattern: str) -> Any:
+    """Return a pattern of RE2.
+
+    Raises:
+        ValueError: it is none.
+    """
+    options = re2.Options()
+    options.log_errors = False  # it would write to stderr itself
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as problem:
+        raise ValueError(f"{pattern!r} is no pattern of RE2") from problem
+
+
+def check_schema(schema: Any) -> None:
+    """Refuse what is no JSON schema.
+
+    Raises:
+        ValueError: it is none; says why.
+    """
+    try:
+        jsonschema.validators.validator_for(schema).check_schema(schema)
+    except jsonschema.SchemaError as problem:
+        raise ValueError(problem.message) from problem
+
+
+def find_misfit(schema: Any, value: JsonValue) -> str | None:
+    """Return why a value does not fit a schema; None where it does."""
+    validator = jsonschema.validators.validator_for(schema)(schema)
+    error = next(iter(validator.iter_errors(value)), None)
+    return None if error is None else str(error.message)
+
+
+def text_of(value: JsonValue) -> str:
+    """Return a value as text: JSON unless it is text already."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,163 @@
+"""Built-in evaluators: a completion compared with a target, without a program and without a sandbox."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from spanproof.evaluators.answers import (
+    check_schema,
+    compile_pattern,
+    find_misfit,
+    is_near,
+    is_number,
+    numbers_in,
+    text_of,
+)
+from spanproof.evaluators.check_kinds import Check
+from spanproof.evaluators.custom.function import Call, Returned
+from spanproof.evaluators.evaluator import EvaluatorError
+from spanproof.sandbox import JsonValue
+from spanproof.trace import digest
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    """A built-in evaluator.
+
+    Attributes:
+        ignore_case: of texts.
+        tolerance: how far a number may be off.
+    """
+
+    name: str
+    check_kind: Check
+    ignore_case: bool = False
+    tolerance: float = 0.0
+
+    @property
+    def version(self) -> str:
+        """Follows from what is compared and how."""
+        return digest(self.check_kind.value, str(self.ignore_case), repr(self.tolerance))[:12]
+
+    def check(self, given: Collection[str] = ()) -> None:
+        """See that it can be called; it always can."""
+
+    def check_target(self, target: JsonValue) -> None:
+        """Refuse a target that no completion can be compared with.
+
+        Raises:
+            EvaluatorError: it is no pattern, no schema or no number.
+        """
+        if isinstance(target, str) and target.startswith("attribute:"):
+            return
+        try:
+            self._read_target(target)
+        except ValueError as problem:
+            raise EvaluatorError(f"evaluator {self.name!r}: target: {problem}") from problem
+
+    def _read_target(self, target: JsonValue) -> None:
+        match self.check_kind:
+            case Check.REGEX:
+                compile_pattern(text_of(target))
+            case Check.JSON_SCHEMA:
+                check_schema(_object(target))
+            case Check.NUMERIC:
+                _number(target)
+            case Check.EXACT_MATCH | Check.CONTAINS if target is None:
+                raise ValueError("there is none to compare with")
+
+    def evaluate(self, call: Call) -> Returned:
+        """Return 1 where the completion is as the target says, else 0; what cannot be compared is skipped."""
+        if call.completion is None:
+            return Returned(skipped="there is no completion")
+        if call.target is None and self.check_kind is not Check.JSON_VALID:
+            return Returned(skipped="there is no target")
+        try:
+            holds, why = self._compare(call.completion, call.target)
+        except ValueError as problem:
+            return Returned(error_type="BadTarget", message=str(problem))
+        return Returned(float(holds), why)
+
+    def _compare(self, completion: JsonValue, target: JsonValue) -> tuple[bool, str]:
+        text, shown = text_of(completion), _shorten(text_of(completion))
+        match self.check_kind:
+            case Check.EXACT_MATCH:
+                holds = self._folded(text).strip() == self._folded(text_of(target)).strip()
+                return holds, f"{shown} is{'' if holds else ' not'} {_shorten(text_of(target))}"
+            case Check.CONTAINS:
+                wanted = target if isinstance(target, list) else [target]
+                missing = [each for each in wanted if self._folded(text_of(each)) not in self._folded(text)]
+                lacks = ", ".join(_shorten(text_of(each)) for each in missing)
+                return not missing, f"{shown} lacks {lacks}" if missing else f"{shown} has all of it"
+            case Check.REGEX:
+                pattern = f"(?i){text_of(target)}" if self.ignore_case else text_of(target)
+                holds = compile_pattern(pattern).search(text) is not None
+                return holds, f"{shown} {'matches' if holds else 'does not match'} {_shorten(pattern)}"
+            case Check.JSON_VALID:
+                problem = _find_json_problem(completion)
+                return problem is None, problem or "it is JSON"
+            case Check.JSON_SCHEMA:
+                return _fit(completion, _object(target))
+            case Check.NUMERIC:
+                wanted_number = _number(target)
+                found = [completion] if is_number(completion) else numbers_in(text)
+                holds = any(is_near(each, wanted_number, self.tolerance) for each in found)
+                return (
+                    holds,
+                    f"{shown} {'has' if holds else 'has not'} {wanted_number:g} ± {self.tolerance:g}",
+                )
+
+    def _folded(self, text: str) -> str:
+        return text.casefold() if self.ignore_case else text
+
+
+def _fit(completion: JsonValue, schema: dict[str, JsonValue]) -> tuple[bool, str]:
+    check_schema(schema)
+    problem = _find_json_problem(completion)
+    if problem is not None:
+        return False, problem
+    misfit = find_misfit(schema, json.loads(completion) if isinstance(completion, str) else completion)
+    return misfit is None, _shorten(misfit) if misfit else "it fits the schema"
+
+
+def _find_json_problem(completion: JsonValue) -> str | None:
+    """Return why a completion is no JSON; one that is no text was read from JSON."""
+    if not isinstance(completion, str):
+        return None
+    try:
+        json.loads(completion, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as problem:
+        return f"it is no JSON: {problem}"
+    return None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _object(target: JsonValue) -> dict[str, JsonValue]:
+    """Return a schema; one that an attribute holds is text."""
+    if isinstance(target, str):
+        try:
+            target = json.loads(target)
+        except ValueError as problem:
+            raise ValueError(f"the schema is no JSON: {problem}") from problem
+    if not isinstance(target, dict):
+        raise ValueError(f"a schema is an object, got {type(target).__name__}")  # noqa: TRY004
+    return target
+
+
+def _number(target: JsonValue) -> float:
+    try:
+        if isinstance(target, str) or is_number(target):
+            return float(target)  # type: ignore[arg-type]
+    except ValueError:
+        pass
+    raise ValueError(f"expected a number, got {_shorten(text_of(target))}")
+
+
+def _shorten(text: str, limit: int = 120) -> str:
+    line = " ".join(text.split())
+    return repr(line if len(line) <= limit else f"{line[: limit - 1]}…")
