@@ -21,6 +21,7 @@ from spanproof.experiments import (
     read_baseline,
     run_experiment,
 )
+from spanproof.experiments.scores import scores_of
 
 MUST = [
     "groundedness.score == pass",
@@ -73,7 +74,7 @@ def test_a_recorded_error_is_raised_again(write_suite, engine, tmp_path):
     recorded = [{"tool": "refund_lines", "args": {"order_id": "A-17"}, "error": error}]
     suite = write_suite(refund={"recorded": recorded, "must": ["execution.score == fail"]})
     found = run_experiment(agent("mended"), suite, tmp_path / "x", engine, RECORDED)
-    (run,) = found.trials[0].row["runs"]
+    (run,) = found.row_of(found.trials[0])["runs"]
     assert any("Timeout" in (score["explanation"] or "") for score in run["scores"])
 
 
@@ -240,3 +241,23 @@ def test_the_environment_is_on_record(write_suite, engine, tmp_path):
 def test_a_target_that_names_no_agent_is_refused(target):
     with pytest.raises(ExperimentError, match=r"package\.module:name"):
         agent_in_module(target)
+
+
+def test_runs_stay_on_the_disk_and_are_read_from_there(write_suite, engine, tmp_path):
+    suite = write_suite(refund={"must": MUST}, again={"must": MUST, "task": "Another task?"})
+    settings = Settings(trials=2, tools=Tools.RECORDED, timeout_s=60)
+    found = run_experiment(agent("mended"), suite, tmp_path / "x", engine, settings)
+    assert [trial.row for trial in found.trials] == [None] * 4
+    rows = {(trial.case, trial.number): found.row_of(trial) for trial in found.trials}
+    assert {key: (row["case"], row["trial"]) for key, row in rows.items()} == {key: key for key in rows}
+    document = found.to_json()
+    assert document == {**found.json_head(), "cases": list(found.json_cases())}
+    assert [len(case["cases"]) for case in document["cases"]] == [2, 2]
+
+    # Taken up again, with a last line that was cut off.
+    with (tmp_path / "x" / "trials.jsonl").open("ab") as file:
+        file.write(b'{"case": "cut')
+    again = run_experiment(agent("mended"), suite, tmp_path / "x", engine, settings)
+    assert again.to_json() == document
+    assert len(scores_of(again)) == len(scores_of(found)) > 0
+    assert (tmp_path / "x" / "trials.jsonl").read_bytes().endswith(b"\n")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -149,6 +149,7 @@ class Experiment:
         baseline: what it is compared with.
         quarantine: whether cases that are flaky in both do not decide.
         suite: folder of the suite, as it was given.
+        results: the folder's files, which hold the runs; None of trials that hold theirs themselves.
     """
 
     folder: str
@@ -160,6 +161,7 @@ class Experiment:
     baseline: BaselineRates | None = None
     quarantine: bool = False
     suite: str = ""
+    results: ExperimentFolder | None = None
 
     @cached_property
     def cases(self) -> tuple[CaseResult, ...]:
@@ -252,6 +254,10 @@ class Experiment:
 
     def to_json(self) -> dict[str, Any]:
         """Return the experiment as JSON data, which `spanproof gate --scores` reads; docs/experiments.md."""
+        return {**self.json_head(), "cases": list(self.json_cases())}
+
+    def json_head(self) -> dict[str, Any]:
+        """Return what `to_json` has beside the cases."""
         ks = [k for k in (1, 2, 3, 5, 10) if k <= self.wanted]
         comparison = self.comparison
         return {
@@ -270,16 +276,48 @@ class Experiment:
             "tags": {name: {"passed": a, "judged": b} for name, (a, b) in self.rates_by("tag").items()},
             "floating_models": list(self.floating_models),
             "baseline": comparison.to_json() if comparison else None,
-            "cases": [_case_json(each) for each in self.cases],
         }
+
+    def json_cases(self) -> Iterator[dict[str, Any]]:
+        """Yield the cases of `to_json` one by one: together they hold the runs of all trials."""
+        for each in self.cases:
+            rows = [row for trial in each.trials if (row := self.row_of(trial))]
+            yield _case_json(each, rows)
+
+    def row_of(self, trial: Trial) -> Mapping[str, Any] | None:
+        """Return a trial's run in the form of `spanproof eval --json`; None where it left none."""
+        return trial.row if self.results is None else self.results.read_row(trial)
 
     def to_table(self) -> ResultTable:
         """Return the experiment as the rows of a report, one per case."""
         passed = self.count(CaseStatus.PASSED) + self.count(CaseStatus.FIXED)
         headline = f"{passed} of {len(self.cases)} cases passed in every trial"
-        rows = tuple(_row(each, self.suite) for each in self.cases)
+        rows = tuple(self._row(each) for each in self.cases)
         return ResultTable(
             f"spanproof experiment {self.agent}", self.passed, headline, rows, tuple(self._facts())
+        )
+
+    def _row(self, result: CaseResult) -> ResultRow:
+        first, verdict, reason = result.first_failure, Verdict.PASSED, ""
+        if result.quarantined:
+            reason = "quarantined: flaky here and in the baseline"
+        elif result.status not in (CaseStatus.PASSED, CaseStatus.FIXED):
+            is_open = result.status is CaseStatus.INCONCLUSIVE
+            verdict = Verdict.INCONCLUSIVE if is_open else Verdict.FAILED
+            reason = f"{result.status.value}: {first.reason if first else 'no trial was run'}"
+        row = self.row_of(first) if first and verdict is Verdict.FAILED else None
+        run = next(iter((row or {}).get("runs") or ()), None)
+        place = f"traces/{result.case.id}-{first.number:03d}" if first else ""
+        return ResultRow(
+            group="spanproof.experiment",
+            name=result.case.id,
+            verdict=verdict,
+            reason=reason,
+            details=tuple(_details(result)),
+            layer=first.layer.value if first and first.layer else "",
+            file=f"{self.suite}/cases/{result.case.id}/case.yaml" if self.suite else "",
+            wall_s=fsum(trial.wall_s for trial in result.trials),
+            marks=mark_code(run, first.layer, place) if run and first else (),
         )
 
     def _facts(self) -> Iterable[tuple[str, str]]:
@@ -377,7 +415,7 @@ def _passed_when_frozen(case: Case) -> bool | None:
     return None if not layers else Label.FAIL not in layers
 
 
-def _case_json(result: CaseResult) -> dict[str, Any]:
+def _case_json(result: CaseResult, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     interval = wilson(result.passed, len(result.judged))
     return {
         "id": result.case.id,
@@ -389,7 +427,7 @@ def _case_json(result: CaseResult) -> dict[str, Any]:
         "tags": list(result.case.tags),
         "trials": [_trial_json(trial) for trial in result.trials],
         "runs": [],
-        "cases": [dict(trial.row) for trial in result.trials if trial.row],
+        "cases": [dict(row) for row in rows],
     }
 
 
@@ -412,29 +450,6 @@ def _trial_json(trial: Trial) -> dict[str, Any]:
             for each in trial.findings
         ],
     }
-
-
-def _row(result: CaseResult, suite: str) -> ResultRow:
-    first, verdict, reason = result.first_failure, Verdict.PASSED, ""
-    if result.quarantined:
-        reason = "quarantined: flaky here and in the baseline"
-    elif result.status not in (CaseStatus.PASSED, CaseStatus.FIXED):
-        is_open = result.status is CaseStatus.INCONCLUSIVE
-        verdict = Verdict.INCONCLUSIVE if is_open else Verdict.FAILED
-        reason = f"{result.status.value}: {first.reason if first else 'no trial was run'}"
-    run = next(iter((first.row or {}).get("runs") or ()), None) if first else None
-    place = f"traces/{result.case.id}-{first.number:03d}" if first else ""
-    return ResultRow(
-        group="spanproof.experiment",
-        name=result.case.id,
-        verdict=verdict,
-        reason=reason,
-        details=tuple(_details(result)),
-        layer=first.layer.value if first and first.layer else "",
-        file=f"{suite}/cases/{result.case.id}/case.yaml" if suite else "",
-        wall_s=fsum(trial.wall_s for trial in result.trials),
-        marks=mark_code(run, first.layer, place) if run and first and verdict is Verdict.FAILED else (),
-    )
 
 
 def _details(result: CaseResult) -> Iterator[str]:

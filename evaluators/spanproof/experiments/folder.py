@@ -14,10 +14,11 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.trial import Trial, read_trial, write_trial
@@ -31,6 +32,7 @@ class ExperimentFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._offsets: dict[tuple[str, int], int] = {}
 
     @property
     def traces(self) -> Path:
@@ -79,7 +81,9 @@ class ExperimentFolder:
         return head
 
     def read_trials(self) -> list[Trial]:
-        """Return the trials in the order in which they ended; a last line that was cut off is left out.
+        """Return the trials in the order in which they ended, without their rows: `read_row` has those.
+
+        A last line that was cut off is removed.
 
         Raises:
             ExperimentError: a line is no trial.
@@ -87,24 +91,47 @@ class ExperimentFolder:
         file = self.path / "trials.jsonl"
         if not file.exists():
             return []
-        lines = file.read_bytes().split(b"\n")
         trials = []
-        for number, line in enumerate(lines[:-1], start=1):
-            try:
-                trials.append(read_trial(json.loads(line)))
-            except (ValueError, KeyError, TypeError) as problem:
-                raise ExperimentError(f"{file}, line {number}: {problem}") from problem
-        if lines[-1]:
-            file.write_bytes(b"\n".join([*lines[:-1], b""]))
+        with file.open("r+b") as lines:
+            for number, (offset, line) in enumerate(_lines(lines), start=1):
+                if not line.endswith(b"\n"):
+                    lines.truncate(offset)
+                    break
+                try:
+                    trial = read_trial(json.loads(line))
+                except (ValueError, KeyError, TypeError) as problem:
+                    raise ExperimentError(f"{file}, line {number}: {problem}") from problem
+                self._offsets[trial.case, trial.number] = offset
+                trials.append(replace(trial, row=None))
         return trials
 
-    def append(self, trial: Trial) -> None:
-        """Write a trial, durably."""
+    def read_row(self, trial: Trial) -> Mapping[str, Any] | None:
+        """Return the run of a trial with its scores; None where it left none."""
+        offset = self._offsets.get((trial.case, trial.number))
+        if offset is None:
+            return trial.row
+        with (self.path / "trials.jsonl").open("rb") as lines:
+            lines.seek(offset)
+            row: Mapping[str, Any] | None = json.loads(lines.readline())["row"]
+        return row
+
+    def append(self, trial: Trial) -> Trial:
+        """Write a trial, durably; returns it without its row, so that memory does not grow with those."""
         line = json.dumps(write_trial(trial), ensure_ascii=True, default=str) + "\n"
-        with (self.path / "trials.jsonl").open("a", encoding="utf-8") as file:
-            file.write(line)
+        with (self.path / "trials.jsonl").open("ab") as file:
+            self._offsets[trial.case, trial.number] = file.tell()
+            file.write(line.encode())
             file.flush()
             os.fsync(file.fileno())
+        return replace(trial, row=None)
+
+
+def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield each line with its offset."""
+    offset = 0
+    for line in file:
+        yield offset, line
+        offset += len(line)
 
 
 def describe_environment() -> dict[str, Any]:

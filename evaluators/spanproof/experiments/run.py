@@ -74,7 +74,14 @@ def run_experiment(
         stack.callback(runner.close)
         found = runner.run(cases, done, report)
     return Experiment(
-        str(folder), agent.target, tuple(cases), found, settings.trials, runner.stopped, suite=str(suite)
+        str(folder),
+        agent.target,
+        tuple(cases),
+        found,
+        settings.trials,
+        runner.stopped,
+        suite=str(suite),
+        results=results,
     )
 
 
@@ -118,8 +125,7 @@ class _Runner:
                     ended, running = wait(running, return_when=FIRST_COMPLETED)
                     for future in ended:
                         trial = future.result()
-                        self._results.append(trial)
-                        found.append(trial)
+                        found.append(self._results.append(trial))
                         report(trial)
             finally:
                 for future in running:

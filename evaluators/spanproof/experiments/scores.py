@@ -11,5 +11,5 @@ from spanproof.trace import Score
 
 def scores_of(experiment: Experiment) -> tuple[Score, ...]:
     """Return the scores of all trials that left a run."""
-    lines = (json.dumps(trial.row) for trial in experiment.trials if trial.row)
-    return tuple(read_scores(lines, experiment.folder))
+    rows = (experiment.row_of(trial) for trial in experiment.trials)
+    return tuple(read_scores((json.dumps(row) for row in rows if row), experiment.folder))

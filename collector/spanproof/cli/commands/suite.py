@@ -18,7 +18,7 @@ from spanproof.cli.options.agent import AgentOptions, agent_options
 from spanproof.cli.options.config import sandbox_config_options
 from spanproof.cli.options.outputs import Outputs, output_options
 from spanproof.cli.options.policy import policy_option
-from spanproof.cli.output.console import console, inform, print_json, progress
+from spanproof.cli.output.console import console, inform, print_json, print_json_list, progress
 from spanproof.cli.output.experiment import print_experiment
 from spanproof.cli.output.hostile import plain
 from spanproof.cli.output.words import format_count
@@ -74,7 +74,9 @@ def run(
         else:
             report = run_trials(suite, trials, engine, bar)
     outputs.write(report.to_table(), as_json=as_json)
-    if as_json:
+    if as_json and isinstance(report, Experiment):
+        print_json_list(report.json_head(), "cases", report.json_cases())
+    elif as_json:
         print_json(report.to_json())
     elif isinstance(report, Experiment):
         print_experiment(report)

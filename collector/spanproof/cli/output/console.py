@@ -10,7 +10,7 @@ import json
 import logging
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,6 +82,16 @@ def print_json(value: object) -> None:
     """Write one JSON line to stdout and flush it."""
     sys.stdout.buffer.write(json_line(value))
     sys.stdout.buffer.flush()
+
+
+def print_json_list(head: Mapping[str, object], name: str, items: Iterable[object]) -> None:
+    """Write one JSON line whose last member is a list, item by item: the list is never whole in memory."""
+    out = sys.stdout.buffer
+    out.write(json_line(head).removesuffix(b"}\n") + f',"{name}":['.encode())
+    for position, item in enumerate(items):
+        out.write((b"," if position else b"") + json_line(item).rstrip(b"\n"))
+    out.write(b"]}\n")
+    out.flush()
 
 
 def write_report(path: Path, text: str) -> None:
