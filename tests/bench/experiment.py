@@ -13,7 +13,6 @@ import argparse
 import json
 import os
 import resource
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -107,4 +106,4 @@ def resident_bytes() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

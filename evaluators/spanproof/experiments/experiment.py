@@ -24,7 +24,7 @@ from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.folder import ExperimentFolder
 from spanproof.experiments.statistics import bootstrap_difference, mcnemar, pass_at_k, pass_hat_k
 from spanproof.experiments.trial import Trial, TrialVerdict
-from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, mark_code
+from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, count, mark_code
 from spanproof.suites import Case
 from spanproof.trace import Label, Layer
 
@@ -291,7 +291,7 @@ class Experiment:
     def to_table(self) -> ResultTable:
         """Return the experiment as the rows of a report, one per case."""
         passed = self.count(CaseStatus.PASSED) + self.count(CaseStatus.FIXED)
-        headline = f"{passed} of {len(self.cases)} cases passed in every trial"
+        headline = f"{passed} of {count(len(self.cases), 'case')} passed in every trial"
         rows = tuple(self._row(each) for each in self.cases)
         return ResultTable(
             f"spanproof experiment {self.agent}", self.passed, headline, rows, tuple(self._facts())
@@ -330,7 +330,7 @@ class Experiment:
             yield f"pass^{k}", f"{hat:.1%}"
         for layer, (failed, judged) in self.fail_rates().items():
             if failed:
-                yield f"{layer} failed", f"{failed} of {judged} trials"
+                yield f"{layer} failed", f"{failed} of {count(judged, 'trial')}"
         found = self.comparison
         if found is not None and found.difference is not None:
             interval = f"95% interval {found.low:+.1%} to {found.high:+.1%}"
@@ -453,7 +453,7 @@ def _trial_json(trial: Trial) -> dict[str, Any]:
 
 
 def _details(result: CaseResult) -> Iterator[str]:
-    yield f"{result.passed} of {len(result.trials)} trials passed"
+    yield f"{result.passed} of {count(len(result.trials), 'trial')} passed"
     for trial in result.trials:
         trace = f"trace {trial.trace_id}" if trial.trace_id else "no trace"
         yield f"trial {trial.number}: {trial.verdict.value} {trial.reason}".rstrip() + f"; {trace}"

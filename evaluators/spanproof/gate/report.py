@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from spanproof.evaluators.intervals import Interval
 from spanproof.gate.assertion import Assertion
-from spanproof.gate.outputs import ResultRow, ResultTable, RunRow, Verdict, mark_code
+from spanproof.gate.outputs import ResultRow, ResultTable, RunRow, Verdict, count, mark_code
 
 RunRows: TypeAlias = Mapping[tuple[str, str], RunRow]
 """Runs in the form of `spanproof eval --json`, by the ids of their trace and their span."""
@@ -127,7 +127,8 @@ class GateReport:
         """
         passed = sum(each.verdict is Verdict.PASSED for each in self.assertions)
         layers = f"; failing layers: {', '.join(self.failed_layers)}" if self.failed_layers else ""
-        headline = f"{passed} of {len(self.assertions)} assertions hold{layers}"
+        assertions = count(len(self.assertions), "assertion")
+        headline = f"{passed} of {assertions} {'holds' if passed == 1 else 'hold'}{layers}"
         rows = tuple(_row(each, runs) for each in self.assertions)
         return ResultTable("spanproof gate", self.passed, headline, rows)
 

@@ -17,7 +17,7 @@ from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.evaluators.score_rows import run_row
 from spanproof.evaluators.scores import BUILT_IN
-from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, mark_code
+from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, count, mark_code
 from spanproof.suites.case import Case, Expectation, expectation_of
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.files import load_suite
@@ -102,7 +102,7 @@ class SuiteReport:
     def to_table(self) -> ResultTable:
         """The report as rows, one per case."""
         counts = [f"{self.count(each)} {each.value}" for each in CaseStatus if self.count(each)]
-        headline = f"{len(self.cases)} frozen runs judged again: {', '.join(counts) or 'none'}"
+        headline = f"{count(len(self.cases), 'frozen run')} judged again: {', '.join(counts) or 'none'}"
         rows = tuple(_row(report, self.folder) for report in self.cases)
         return ResultTable(f"spanproof suite {self.suite}", self.passed, headline, rows)
 
@@ -181,8 +181,8 @@ def _row(report: CaseReport, suite: str) -> ResultRow:
     if not report.passed:
         unjudged = report.status is CaseStatus.INCONCLUSIVE
         verdict = Verdict.INCONCLUSIVE if unjudged else Verdict.FAILED
-        count = len(report.differences)
-        reason = f"{report.status.value}: {count} {'verdict differs' if count == 1 else 'verdicts differ'}"
+        differ = "verdict differs" if len(report.differences) == 1 else "verdicts differ"
+        reason = f"{report.status.value}: {len(report.differences)} {differ}"
     layer = report.differences[0].expected.layer if report.differences else None
     run = find_run(report.evaluation, report.case.origin.run_span_id) if report.case.origin else None
     return ResultRow(

@@ -11,6 +11,7 @@ from spanproof.gate.outputs.junit import format_junit
 from spanproof.gate.outputs.markdown import format_markdown
 from spanproof.gate.outputs.sarif import format_sarif
 from spanproof.gate.outputs.table import ResultRow, ResultTable, Verdict
+from spanproof.gate.outputs.text import count
 
 __all__ = [
     "CodeMark",
@@ -18,6 +19,7 @@ __all__ = [
     "ResultTable",
     "RunRow",
     "Verdict",
+    "count",
     "format_annotations",
     "format_html",
     "format_junit",

@@ -64,4 +64,4 @@ def _code(text: str, limit: int = _MAX_CELL) -> str:
 
 
 def _is_harmless(character: str) -> bool:
-    return character.isalnum() or character in " ,;" or ord(character) > 127
+    return character.isalnum() or character in " ,;()=%'+-" or ord(character) > 127
