@@ -37,13 +37,19 @@ _FUNCTION = re.compile(
 _FORMS = (_INTERPRETER, _TOOL, _FUNCTION)
 
 
-def cause_of(text: str) -> str:
-    """The last line of what raised; `no message` for nothing."""
+def unwrap(text: str) -> str:
+    """Return an error's text without what frameworks write around it."""
     bare = _bare(text)
     wrapped = len(bare) <= MAX_WRAPPED_CHARS
     found = next(filter(None, (form.match(bare) for form in _FORMS)), None) if wrapped else None
     if found is not None:
-        bare = found.groupdict().get("inner") or found["cause"]
+        return found.groupdict().get("inner") or found["cause"]
+    return bare
+
+
+def cause_of(text: str) -> str:
+    """The last line of what raised; `no message` for nothing."""
+    bare = unwrap(text)
     lines = [line.strip() for line in bare.splitlines() if line.strip()]
     return lines[-1] if lines else "no message"
 

@@ -1,0 +1,138 @@
+"""Exceptions read from text, and their messages with the values masked.
+
+In: stderr, a traceback, or an error as a trace has it. Out: the exception's type, its message, and the
+package whose code raised it. `mask` replaces what changes from one occurrence to the next (names in quotes,
+numbers, paths, hosts, identifiers of the code) by placeholders, and keeps what names the cause: types,
+`[Errno 2]`, the status of an HTTP response. The text is bounded before any pattern is tried.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+from dataclasses import dataclass
+
+from spanproof.evaluators.outcomes.causes import unwrap
+from spanproof.evaluators.outcomes.tracebacks import python_traceback, thrown_error
+
+MAX_MESSAGE_CHARS = 400
+"""So much of a message is looked at: long ones quote data."""
+
+MAX_TOKENS = 32
+"""So many words of a masked message are kept."""
+
+_BUILTIN = frozenset(name for name in dir(builtins) if not name.startswith("_")) | {"NoneType", "function"}
+_PREFIX = re.compile(r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Z]\w*): (?P<message>.*)", re.DOTALL)
+_INDEXED = re.compile(r"Could not index .{0,300}? with .{0,100}?: (?P<cause>[A-Z]\w*: .*)", re.DOTALL)
+"""smolagents' interpreter, around an exception that a subscript raised."""
+
+_FRAME = re.compile(r'^\s*File "(?P<path>[^"\n]{1,500})", line \d+', re.MULTILINE)
+_INSTALLED = re.compile(
+    r"(?:^|/)(?:site-packages|dist-packages|lib/python\d+\.\d+)/(?P<package>[A-Za-z_]\w*)(?=[/.])"
+)
+_HINT = re.compile(r"[.;,]? (?:Did you mean|Maybe you meant|Perhaps you forgot|Hint:).*", re.DOTALL)
+
+VALUE = "<value>"
+"""What a masked message has in place of a value."""
+
+_OWNER = re.compile(r"(?<!\w)'(?P<owner>[A-Za-z_][\w.]*)'(?= object\b)")
+_VALUES = (
+    re.compile(r"\b[a-zA-Z][\w+.-]{1,20}://[^\s'\")>\]]+"),
+    re.compile(r"(?<!\w)'[^'\n]*'(?!\w)|(?<!\w)\"[^\"\n]*\"(?!\w)|`[^`\n]*`"),
+    re.compile(r"\[(?!Errno)[^\[\]\n]*\]|\{[^{}\n]*\}"),
+    re.compile(r"\b[\w.+-]+@[\w-]+\.[\w.-]+"),
+    re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b|\b0x[0-9a-fA-F]+\b"),
+    re.compile(r"\b\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:\d\d[\d:.+Z-]*)?"),
+    re.compile(r"(?<![\w<>/])(?:[A-Za-z]:)?[\w.-]*(?:[/\\][\w.@~+=%?&-]+)+[/\\]?"),
+    re.compile(r"\b(?:[\w-]+\.)+[A-Za-z][\w-]*\b(?!\()"),
+)
+"""Addresses, quotations, lists and mappings, mail, ids, dates, paths, dotted names, in this order."""
+
+_CALLED = re.compile(r"(?P<path>(?:\b\w+|<value>)(?:\.\w+|\.<value>)*)\(\)")
+_NUMBER = re.compile(
+    r"(?P<kept>\[Errno -?\d+\]|\b(?:status(?:[ _]code)?|HTTP|HTTP Error|code|error code)[ :=]*[1-5]\d\d\b"
+    r"|^[1-5]\d\d (?=[A-Z]))|(?<![\w<-])[+-]?\d[\d.,:_]*(?:e[+-]?\d+)?%?(?![\w-])"
+)
+_IDENTIFIER = re.compile(
+    r"(?<![<\w-])(?:[A-Za-z]\w*_\w*|_\w+|(?=[\w-]{0,60}\d)(?=[\w-]{0,60}[A-Za-z])[\w-]+)(?![\w>-])"
+)
+_PROPER = re.compile(r"(?<=[a-z] )[A-Z][\w.]*(?: [A-Z][\w.]*)*")
+"""Names within a sentence: a capital after a word in lower case."""
+
+_REPEATED = re.compile(r"<value>(?:[ ,]*<value>)+")
+_TOKEN = re.compile(r"<\w+>|\[Errno -?\d+\]|\w+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An exception as read from a text; all empty where the text names none."""
+
+    error_type: str = ""
+    message: str = ""
+    package: str = ""
+
+
+def read_raised(text: str, error_type: str | None = None) -> Raised:
+    """Return the exception that a text reports.
+
+    Args:
+        text: stderr, a traceback, `Type: message`, or the message alone.
+        error_type: the exception's name, where it is known apart from the text.
+    """
+    traceback = python_traceback(text)
+    if traceback is not None:
+        line, name = traceback
+        return Raised(name, _after_type(line, name), _package(text))
+    thrown = thrown_error(text)
+    if thrown is not None:
+        line, thrown_type = thrown
+        return Raised(thrown_type or error_type or "", _after_type(line, thrown_type or ""))
+    bare = unwrap(text)
+    known = (error_type or "").rpartition(".")[2]
+    inner = _INDEXED.match(bare.partition(": ")[2] if known and bare.startswith(known) else bare)
+    if inner is None and ": Could not index " in bare[:200]:
+        inner = _INDEXED.match(bare.partition(": ")[2])
+    if inner is not None:
+        bare, known = inner["cause"], ""
+    prefixed = _PREFIX.match(bare)
+    if prefixed is not None and (not known or prefixed["type"] == known or bare != text.strip()):
+        return Raised(prefixed["type"], _first_line(prefixed["message"]))
+    return Raised(known, _first_line(bare))
+
+
+def mask(message: str) -> str:
+    """Return a message with its values replaced by placeholders: equal for every occurrence of one cause."""
+    text = _OWNER.sub(r"\g<owner>", _keep_types(_HINT.sub("", message[:MAX_MESSAGE_CHARS])))
+    for pattern in _VALUES:
+        text = pattern.sub(VALUE, text)
+    text = _CALLED.sub(lambda found: found[0] if found["path"] in _BUILTIN else VALUE, text)
+    text = _NUMBER.sub(lambda found: found["kept"] or VALUE, text)
+    text = _PROPER.sub(VALUE, _IDENTIFIER.sub(VALUE, text))
+    return " ".join(_TOKEN.findall(_REPEATED.sub(VALUE, text))[:MAX_TOKENS])
+
+
+def _keep_types(text: str) -> str:
+    """Take the quotes off names of built-in types: `'int' and 'str'` is the cause, not a value."""
+    return re.sub(
+        r"(?<!\w)(?P<quote>['\"])(?P<name>[A-Za-z]+)(?P=quote)(?!\w)",
+        lambda found: found["name"] if found["name"] in _BUILTIN else found[0],
+        text,
+    )
+
+
+def _after_type(line: str, name: str) -> str:
+    _, colon, message = line.partition(": ")
+    return (
+        message.strip() if colon and name in line.partition(": ")[0] else "" if line.endswith(name) else line
+    )
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:MAX_MESSAGE_CHARS]
+
+
+def _package(traceback: str) -> str:
+    """Return the package that the innermost frame of a traceback is in."""
+    frames = _FRAME.findall(traceback[-20_000:])
+    found = _INSTALLED.search(frames[-1]) if frames else None
+    return found["package"] if found is not None else ""
