@@ -88,7 +88,7 @@ def measure(name: str, rows: Sequence[Row]) -> list[dict[str, object]]:
 def rand_without(rows: Sequence[Row], unknown: AbstractSet[str]) -> float:
     """Return the index of the clusters, where no rule is tried on errors of these causes."""
     signatures = [signature_of(text, rules=label not in unknown) for label, text in rows]
-    found = cluster(signatures)
+    found = cluster({each.fingerprint: each for each in signatures})
     return adjusted_rand([label for label, _ in rows], [found[each.fingerprint] for each in signatures])
 
 

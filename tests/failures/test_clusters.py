@@ -1,13 +1,20 @@
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.failures import Signature, cluster, sign
+from spanproof.failures import Signature, sign
+from spanproof.failures import cluster as cluster_by_fingerprint
 from spanproof.failures.clusters import similarity
 from spanproof.trace import Layer
 
 MESSAGES = st.lists(st.sampled_from(["no seat", "is left", "on flight", "of the day", "was sold", "to you"]))
+
+
+def cluster(signatures: Sequence[Signature], moved: Mapping[str, str] | None = None) -> dict[str, str]:
+    return cluster_by_fingerprint({each.fingerprint: each for each in signatures}, moved)
 
 
 def raised(message: str, error_type: str = "ShopError") -> Signature:

@@ -36,7 +36,7 @@ def test_a_frame_of_the_agents_code_is_of_no_package():
         ("it went wrong", "", "it went wrong"),
         ("", "", ""),
         (
-            "Code execution failed at line 'v' due to: InterpreterError: Could not index 1 with '9': KeyError: x",
+            "Code execution failed at line 'v' due to: Error: Could not index 1 with 9: KeyError: x",
             "KeyError",
             "x",
         ),

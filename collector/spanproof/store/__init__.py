@@ -4,6 +4,7 @@ from spanproof.store.alerts import Acknowledgement, AlertEvent, AlertLog, Delive
 from spanproof.store.dead_letters import DeadLetter
 from spanproof.store.errors import SchemaTooNew, StoreBusy, StoreError, StoreUnavailable
 from spanproof.store.external import ExternalScore
+from spanproof.store.failures import CohortShare, FailingRun, FailureCluster, TriageAction
 from spanproof.store.feedback import Feedback, with_feedback
 from spanproof.store.store import Store, open_store
 from spanproof.store.values import FailRate, FailsWhen, Group, RunRow, TraceRow
@@ -12,11 +13,14 @@ __all__ = [
     "Acknowledgement",
     "AlertEvent",
     "AlertLog",
+    "CohortShare",
     "DeadLetter",
     "Delivery",
     "ExternalScore",
     "FailRate",
+    "FailingRun",
     "FailsWhen",
+    "FailureCluster",
     "Feedback",
     "Group",
     "RunRow",
@@ -27,6 +31,7 @@ __all__ = [
     "StoreError",
     "StoreUnavailable",
     "TraceRow",
+    "TriageAction",
     "open_store",
     "with_feedback",
 ]

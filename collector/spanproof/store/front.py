@@ -3,9 +3,9 @@
 An embedded store belongs to one process, mostly a running server. This serves that store to others over
 ClickHouse's HTTP interface, so that they read it by the very code that reads a server. It listens on the
 loopback interface only, requires a password that is new each time and is in the store's lock file,
-which its owner alone can read, and runs every query in ClickHouse's read-only mode. Only a silence or an
-acknowledgement of an alert may be inserted, which a person does while the server runs. It holds as much of
-the interface as the driver uses, and nothing more.
+which its owner alone can read, and runs every query in ClickHouse's read-only mode. Only what a person
+decides while the server runs may be inserted: a silence or an acknowledgement of an alert, the state of a
+cluster of failures. It holds as much of the interface as the driver uses, and nothing more.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import chdb
 
-from spanproof.store.schema import ALERT_ACKNOWLEDGEMENTS, ALERT_SILENCES, FINAL_SETTINGS
+from spanproof.store.schema import ALERT_ACKNOWLEDGEMENTS, ALERT_SILENCES, FAILURE_TRIAGE, FINAL_SETTINGS
 
 _MAX_REQUEST_BYTES = 16 * 1024 * 1024
 _USER = "reader"
@@ -51,7 +51,7 @@ class Front:
 
     def __init__(self, data: Path, database: str) -> None:
         self._data = data
-        tables = "|".join(table.name for table in (ALERT_SILENCES, ALERT_ACKNOWLEDGEMENTS))
+        tables = "|".join(table.name for table in (ALERT_SILENCES, ALERT_ACKNOWLEDGEMENTS, FAILURE_TRIAGE))
         # A row of values alone: without FROM and brackets there is nothing that it could read or call.
         self._insert = re.compile(
             rf"INSERT INTO {database}\.({tables}) \([\w, ]+\) SELECT (\{{\w+:\w+\}}(, )?)+"

@@ -12,11 +12,13 @@ from functools import lru_cache
 from typing import Any
 
 from spanproof.evaluators.model import NoReplay, Replay, RunEvaluation, TraceEvaluation
+from spanproof.failures import Failure, failures_in
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.store.cells import Row, storable, table_time, unsigned
 from spanproof.store.documents import DOCUMENT_FORMAT
 from spanproof.store.schema import (
     DIMENSIONS,
+    FAILURES,
     REPLAYS,
     SCORES,
     SNIPPETS,
@@ -49,6 +51,7 @@ def rows_of(
         SCORES: [score_row(score, written_ns) for score in more],
         SNIPPETS: [],
         REPLAYS: [],
+        FAILURES: [_failure_row(failure, written_ns) for failure in failures_in(evaluation)],
         TRACES: [_trace_row(evaluation, written_ns)],
     }
     times = {span.span_id: span.start_ns for span in evaluation.trace.spans}
@@ -219,6 +222,30 @@ def _replay_of(replay: Replay, snippet: Snippet) -> Row | None:
         "Attempts.Kind": [attempt.kind.value for attempt in ran.attempts],
         "Attempts.Target": [storable(attempt.target) for attempt in ran.attempts],
         "Attempts.Allowed": [int(attempt.allowed) for attempt in ran.attempts],
+    }
+
+
+def _failure_row(failure: Failure, written_ns: int) -> Row:
+    signature = failure.signature
+    return {
+        **{name: storable(getattr(failure.cohort, name)) for name in DIMENSIONS},
+        "trace_id": failure.trace_id,
+        "run_span_id": failure.run_span_id,
+        "span_id": failure.span_id,
+        "fingerprint": signature.fingerprint,
+        "span_time": table_time(failure.time_ns),
+        "layer": signature.layer.value,
+        "checked": storable(signature.check),
+        "failure_class": storable(signature.failure_class),
+        "error_type": storable(signature.error_type),
+        "message": storable(signature.message),
+        "subject": storable(signature.subject),
+        "package": storable(signature.package),
+        "cause": signature.cause,
+        "cause_key": storable(signature.key),
+        "sample": storable(failure.sample),
+        "evaluated_ns": written_ns,
+        "is_deleted": 0,
     }
 
 

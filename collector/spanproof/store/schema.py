@@ -359,6 +359,53 @@ EXTERNAL_SCORES = Table(
     partition="",
 )
 
+
+FAILURES = Table(
+    # The causes of failed verdicts, one row for each cause and span; see spanproof.failures.
+    "failures",
+    (
+        *_PLACE,
+        ("fingerprint", "String"),
+        ("span_time", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
+        ("layer", _WORD),
+        ("checked", _WORD),
+        ("failure_class", _WORD),
+        ("error_type", _WORD),
+        ("message", _WORD),
+        ("subject", _WORD),
+        ("package", _WORD),
+        ("cause", _WORD),
+        ("cause_key", _WORD),
+        ("sample", _TEXT),
+        *((name, _WORD) for name in DIMENSIONS if name != "project"),
+        *_VERSIONED,
+    ),
+    key=("project", "toStartOfHour(span_time)", "trace_id", "span_id", "fingerprint"),
+    partition="toDate(span_time)",
+    indexes=(*_BY_TRACE, ("by_fingerprint", "fingerprint TYPE bloom_filter(0.001) GRANULARITY 1")),
+)
+
+FAILURE_TRIAGE = Table(
+    # What people decided about clusters of failures: the latest decision of each action counts.
+    "failure_triage",
+    (
+        ("subject", "String"),
+        ("action", _WORD),
+        ("value", _TEXT),
+        ("note", _TEXT),
+        ("changed_ns", "UInt64"),
+    ),
+    key=("subject", "action"),
+    partition="",
+    version=("changed_ns",),
+)
+
+TRIAGE_INSERT = (
+    f"INSERT INTO {{database}}.{FAILURE_TRIAGE.name} (subject, action, value, note, changed_ns)"
+    " SELECT {subject:String}, {action:String}, {value:String}, {note:String}, {changed:UInt64}"
+)
+"""How a decision is written; `{database}` is replaced by its name."""
+
 TABLES = (
     OTEL_TRACES,
     OTEL_TRACE_TIMES,
@@ -369,6 +416,8 @@ TABLES = (
     DEAD_LETTERS,
     *ALERT_TABLES,
     EXTERNAL_SCORES,
+    FAILURES,
+    FAILURE_TRIAGE,
 )
 
 
@@ -428,6 +477,7 @@ MIGRATIONS = (
     Migration(4, _run(DEAD_LETTERS.ddl("{database}"))),
     Migration(5, _run(*(table.ddl("{database}") for table in ALERT_TABLES))),
     Migration(6, _run(EXTERNAL_SCORES.ddl("{database}"))),
+    Migration(7, _run(FAILURES.ddl("{database}"), FAILURE_TRIAGE.ddl("{database}"))),
 )
 """In order. A released step never changes: a later one alters what it made."""
 

@@ -32,6 +32,16 @@ from spanproof.store.external import (
     scores_from,
     without_external,
 )
+from spanproof.store.failures import (
+    CohortShare,
+    FailingRun,
+    FailureCluster,
+    TriageAction,
+    failing_runs,
+    failure_clusters,
+    failure_shares,
+    write_triage,
+)
 from spanproof.store.feedback import Feedback, feedback
 from spanproof.store.measures import Measures
 from spanproof.store.queries import Filter
@@ -400,6 +410,60 @@ class Store:
         with self._connections.lease() as client:
             for row in queries.score_rows(client, self._database, chosen):
                 yield score_of(row)
+
+    def failure_clusters(
+        self, *, start_ns: int, end_ns: int, cohort: Mapping[str, str] = MappingProxyType({})
+    ) -> list[FailureCluster]:
+        """Return the clusters of failures with a run in a window of span times, those with most runs first.
+
+        Args:
+            start_ns: Unix nanoseconds of the first span time counted.
+            end_ns: Unix nanoseconds of the first span time no longer counted.
+            cohort: only runs of these values, by dimension. Ids, first and last times are of the whole store.
+
+        Raises:
+            StoreError: `cohort` names an unknown dimension.
+        """
+        with self._connections.lease() as client:
+            return failure_clusters(client, self._database, start_ns, end_ns, cohort)
+
+    def failure_shares(
+        self, found: FailureCluster, dimension: str, *, start_ns: int, end_ns: int, limit: int = 10
+    ) -> list[CohortShare]:
+        """Return how many of the runs of each value of a dimension are in a cluster, the most first.
+
+        Raises:
+            StoreError: there is no such dimension.
+        """
+        with self._connections.lease() as client:
+            return failure_shares(
+                client, self._database, found.fingerprints, dimension, start_ns, end_ns, limit
+            )
+
+    def failing_runs(
+        self, found: FailureCluster, *, start_ns: int = 0, end_ns: int = 2**63 - 1, limit: int = 5
+    ) -> list[FailingRun]:
+        """Return runs that represent a cluster, each once.
+
+        The newest of each fingerprint, agent, model and release come first.
+        """
+        with self._connections.lease() as client:
+            return failing_runs(client, self._database, found.fingerprints, start_ns, end_ns, limit)
+
+    def triage(self, subject: str, action: TriageAction, value: str, note: str = "") -> None:
+        """Write what a person decided about a cluster, also through a process that shares its store.
+
+        Args:
+            subject: id of the cluster; of a move also a fingerprint.
+            action: what is decided.
+            value: the state, the name, the link, or the id of the cluster it is moved to.
+            note: why, in the person's words.
+
+        Raises:
+            StoreUnavailable: the server does not answer.
+        """
+        with self._connections.lease() as client:
+            write_triage(client, self._database, subject, action, value, note)
 
     def feedback(self, trace_id: str | None = None) -> list[Feedback]:
         """Return the ratings of runs by users, in order of time; of one trace, or of all."""

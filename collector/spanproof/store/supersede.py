@@ -14,7 +14,7 @@ from typing import Any
 from clickhouse_connect.driver.client import Client
 
 from spanproof.store.cells import Row
-from spanproof.store.schema import REPLAYS, SCORES, SNIPPETS, TRACES, Table
+from spanproof.store.schema import FAILURES, REPLAYS, SCORES, SNIPPETS, TRACES, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def supersede(
 ) -> None:
     """Withdraw what earlier evaluations of known traces hold and the batch does not."""
     if known.trace_ids:
-        for table in (SCORES, SNIPPETS, REPLAYS, TRACES):
+        for table in (SCORES, SNIPPETS, REPLAYS, FAILURES, TRACES):
             _withdraw(client, database, table, batch.get(table, ()), known.trace_ids, written_ns)
 
 

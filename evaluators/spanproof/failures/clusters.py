@@ -10,7 +10,7 @@ comes before both.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from spanproof.failures.messages import VALUE
@@ -33,20 +33,17 @@ _WORD = re.compile(r"[^\W_]+")
 _Family: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def cluster(signatures: Iterable[Signature], moved: Mapping[str, str] | None = None) -> dict[str, str]:
+def cluster(signatures: Mapping[str, Signature], moved: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the id of the cluster of each fingerprint.
 
     Args:
-        signatures: in the order in which they were first seen.
+        signatures: by fingerprint, in the order in which they were first seen.
         moved: the cluster that a person gave to a fingerprint, or to a whole cluster.
     """
     leaders: dict[_Family, list[tuple[str, list[str]]]] = {}
     found: dict[str, str] = {}
     decided = moved or {}
-    for signature in signatures:
-        own = signature.fingerprint
-        if own in found:
-            continue
+    for own, signature in signatures.items():
         found[own] = own
         if signature.cause or not signature.message:
             continue

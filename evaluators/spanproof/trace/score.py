@@ -46,12 +46,14 @@ class ClaimMark:
 
     Attributes:
         found: the text of the output that it was bound to; None where it was not bound.
+        kind: what sort of thing it states: `currency`, `date`, `status`, …; empty where that is not known.
     """
 
     start: int
     end: int
     verdict: ClaimVerdict
     found: str | None = None
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)

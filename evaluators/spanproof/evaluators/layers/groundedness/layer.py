@@ -234,7 +234,7 @@ def _claim_evidence(claim: Claim, returned: Returned) -> Evidence:
     bound = claim.evidence
     what = f"{claim.verdict.value}: {_quoted(claim)}: {claim.reason}"
     found = bound.text if bound is not None else None
-    mark = ClaimMark(claim.start, claim.end, ClaimVerdict(claim.verdict.value), found)
+    mark = ClaimMark(claim.start, claim.end, ClaimVerdict(claim.verdict.value), found, claim.kind.value)
     if bound is None:
         return Evidence(what, claim=mark)
     text = f"{bound.text} ({bound.derivation})" if bound.derivation else bound.text

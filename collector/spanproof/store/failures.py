@@ -1,0 +1,310 @@
+"""Clusters of failures: counted over a window, with what people decided about them.
+
+Failures are rows with a fingerprint. Which fingerprints are one cluster follows from the order in which they
+were first seen in the whole store, and from the merges and splits in `failure_triage`; see
+`spanproof.failures.cluster`. Counts are of runs: a run that fails five times in one way is one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from clickhouse_connect.driver.client import Client
+
+from spanproof.failures import Explanation, Signature, State, cluster, explain
+from spanproof.store.cells import storable
+from spanproof.store.errors import StoreError
+from spanproof.store.queries import Filter
+from spanproof.store.schema import DIMENSIONS, TRIAGE_INSERT
+from spanproof.trace import Layer
+
+_RUN = "(trace_id, run_span_id)"
+_SIGNATURE = (
+    "layer",
+    "checked",
+    "failure_class",
+    "error_type",
+    "message",
+    "subject",
+    "package",
+    "cause",
+    "cause_key",
+)
+"""The columns of a signature, in the order of its fields."""
+
+
+class TriageAction(StrEnum):
+    """What a person decided: the state of a cluster, its name, its issue, or where a fingerprint belongs."""
+
+    STATE = "state"
+    NAME = "name"
+    LINK = "link"
+    MOVE = "move"
+
+
+@dataclass(frozen=True, slots=True)
+class FailureCluster:
+    """Failures of one cause.
+
+    Attributes:
+        id: the fingerprint that was seen first, or the one that a person merged it into.
+        signature: of that fingerprint.
+        fingerprints: all of the cluster, the first seen first.
+        runs: in the window.
+        runs_before: in the window of the same length before it.
+        first_seen_ns, last_seen_ns: in the whole store, Unix nanoseconds.
+        new_since: the newest release, where no run failed so before its first run; else empty.
+        state: `regressed` where it occurred after it was resolved.
+        note: what the person wrote who set the state.
+        given_name, link: that a person gave; empty where none was given.
+    """
+
+    id: str
+    signature: Signature
+    fingerprints: tuple[str, ...]
+    runs: int
+    runs_before: int
+    first_seen_ns: int
+    last_seen_ns: int
+    new_since: str = ""
+    state: State = State.OPEN
+    note: str = ""
+    given_name: str = ""
+    link: str = ""
+
+    @property
+    def explanation(self) -> Explanation:
+        """What is known about the cause."""
+        return explain(self.signature)
+
+    @property
+    def name(self) -> str:
+        """The name a person gave, else that of the cause."""
+        return self.given_name or self.explanation.name
+
+
+@dataclass(frozen=True, slots=True)
+class FailingRun:
+    """A run of a cluster, with the words of its failure; `failed_ns` in Unix nanoseconds."""
+
+    trace_id: str
+    run_span_id: str
+    span_id: str
+    fingerprint: str
+    sample: str
+    agent: str
+    model: str
+    release: str
+    failed_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class CohortShare:
+    """How many of the runs of one value of a dimension are in a cluster."""
+
+    value: str
+    failing: int
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    signature: Signature
+    first_ns: int
+    last_ns: int
+
+
+def failure_clusters(
+    client: Client, database: str, start_ns: int, end_ns: int, cohort: Mapping[str, str]
+) -> list[FailureCluster]:
+    """Return the clusters with a run in the window, those with most runs first; see `Store`."""
+    seen = _fingerprints(client, database)
+    decided = _triage(client, database)
+    moved = {subject: row[0] for (subject, action), row in decided.items() if action is TriageAction.MOVE}
+    found = cluster({name: each.signature for name, each in seen.items()}, moved)
+    counts = _runs(client, database, found, start_ns, end_ns, cohort)
+    newest = _newest_release(client, database, cohort)
+    members: dict[str, list[str]] = {}
+    for fingerprint, cluster_id in found.items():
+        members.setdefault(cluster_id, []).append(fingerprint)
+    clusters = []
+    for cluster_id, (runs, before) in counts.items():
+        fingerprints = members[cluster_id]
+        leader = seen.get(cluster_id, seen[fingerprints[0]])
+        first_ns = min(seen[each].first_ns for each in fingerprints)
+        last_ns = max(seen[each].last_ns for each in fingerprints)
+        state, note = _state(decided, cluster_id, last_ns)
+        clusters.append(
+            FailureCluster(
+                cluster_id,
+                leader.signature,
+                tuple(fingerprints),
+                runs,
+                before,
+                first_ns,
+                last_ns,
+                newest[0] if newest is not None and first_ns >= newest[1] else "",
+                state,
+                note,
+                _decided(decided, cluster_id, TriageAction.NAME),
+                _decided(decided, cluster_id, TriageAction.LINK),
+            )
+        )
+    return sorted(clusters, key=lambda each: (-each.runs, -each.last_seen_ns, each.id))
+
+
+def failure_shares(
+    client: Client,
+    database: str,
+    fingerprints: Sequence[str],
+    dimension: str,
+    start_ns: int,
+    end_ns: int,
+    limit: int,
+) -> list[CohortShare]:
+    """Return how many runs of each value of a dimension are in a cluster, the most first; see `Store`."""
+    if dimension not in DIMENSIONS:
+        raise StoreError(
+            f"cohort: unknown dimension {dimension!r}; the dimensions are {', '.join(DIMENSIONS)}"
+        )
+    within, bound = _within(start_ns, end_ns)
+    rows = client.query(
+        f"SELECT failing.{dimension}, failing.runs, greatest(failing.runs, every.runs) FROM"  # noqa: S608
+        f" (SELECT {dimension}, uniqExact({_RUN}) AS runs FROM {database}.failures FINAL"
+        f" WHERE {within} AND fingerprint IN {{fingerprints:Array(String)}} GROUP BY {dimension}) AS failing"
+        f" LEFT JOIN (SELECT {dimension}, uniqExact({_RUN}) AS runs FROM {database}.scores FINAL"
+        f" WHERE {within} AND name = layer AND current = 1 GROUP BY {dimension}) AS every"
+        f" USING ({dimension}) ORDER BY failing.runs DESC, failing.{dimension} LIMIT {{rows:UInt32}}",
+        parameters={**bound, "fingerprints": list(fingerprints), "rows": limit},
+    ).result_rows
+    return [CohortShare(str(row[0]), int(row[1]), int(row[2])) for row in rows]
+
+
+def failing_runs(
+    client: Client, database: str, fingerprints: Sequence[str], start_ns: int, end_ns: int, limit: int
+) -> list[FailingRun]:
+    """Return runs that represent a cluster; see `Store`."""
+    within, bound = _within(start_ns, end_ns)
+    columns = "trace_id, run_span_id, span_id, fingerprint, sample, agent, model, release"
+    rows = client.query(
+        f"SELECT {columns}, toUnixTimestamp64Nano(span_time) FROM (SELECT *, row_number() OVER"  # noqa: S608
+        " (PARTITION BY fingerprint, agent, model, release ORDER BY span_time DESC, trace_id, span_id)"
+        f" AS nth FROM {database}.failures FINAL"
+        f" WHERE {within} AND fingerprint IN {{fingerprints:Array(String)}})"
+        " ORDER BY nth, span_time DESC, trace_id, run_span_id, span_id LIMIT 1 BY trace_id, run_span_id"
+        " LIMIT {rows:UInt32}",
+        parameters={**bound, "fingerprints": list(fingerprints), "rows": limit},
+    ).result_rows
+    names = columns.split(", ")
+    return [
+        FailingRun(**dict(zip(names, map(str, row), strict=False)), failed_ns=int(row[-1])) for row in rows
+    ]
+
+
+def write_triage(
+    client: Client, database: str, subject: str, action: TriageAction, value: str, note: str
+) -> None:
+    """Write one decision; it takes the place of the former one of this action."""
+    client.command(
+        TRIAGE_INSERT.replace("{database}", database),
+        parameters={
+            "subject": subject,
+            "action": action.value,
+            "value": storable(value),
+            "note": storable(note),
+            "changed": time.time_ns(),
+        },
+    )
+
+
+def _fingerprints(client: Client, database: str) -> dict[str, _Seen]:
+    """Return every fingerprint of the store in the order in which they were first seen."""
+    picked = ", ".join(f"argMin({name}, span_time)" for name in _SIGNATURE)
+    rows = client.query(
+        f"SELECT fingerprint, {picked}, toUnixTimestamp64Nano(min(span_time)) AS first,"  # noqa: S608
+        f" toUnixTimestamp64Nano(max(span_time)) FROM {database}.failures FINAL"
+        " GROUP BY fingerprint ORDER BY first, fingerprint"
+    ).result_rows
+    found = {}
+    for row in rows:
+        layer, *parts = map(str, row[1:10])
+        found[str(row[0])] = _Seen(Signature(Layer(layer), *parts), int(row[10]), int(row[11]))
+    return found
+
+
+def _runs(
+    client: Client,
+    database: str,
+    clusters: Mapping[str, str],
+    start_ns: int,
+    end_ns: int,
+    cohort: Mapping[str, str],
+) -> dict[str, tuple[int, int]]:
+    """Return the runs of each cluster in the window, and in the one before it; none without a run in it."""
+    condition, bound = Filter(cohort=cohort, every_version=True).where()
+    length = end_ns - start_ns
+    within, times = _within(max(0, start_ns - length), end_ns)
+    in_window = "span_time >= fromUnixTimestamp64Nano({window:Int64}, 'UTC')"
+    rows = client.query(
+        "SELECT transform(fingerprint, {prints:Array(String)}, {clusters:Array(String)}, '') AS cluster,"  # noqa: S608
+        f" uniqExactIf({_RUN}, {in_window}) AS runs, uniqExactIf({_RUN}, NOT ({in_window}))"
+        f" FROM {database}.failures FINAL WHERE {condition} AND {within}"
+        " GROUP BY cluster HAVING runs > 0 AND cluster != ''",
+        parameters={
+            **bound,
+            **times,
+            "window": min(max(0, start_ns), 2**63 - 1),
+            "prints": list(clusters) or [""],
+            "clusters": list(clusters.values()) or [""],
+        },
+    ).result_rows
+    return {str(row[0]): (int(row[1]), int(row[2])) for row in rows}
+
+
+def _newest_release(client: Client, database: str, cohort: Mapping[str, str]) -> tuple[str, int] | None:
+    """Return the release that began last with the time of its first run; None where there are not two."""
+    project = {name: value for name, value in cohort.items() if name in ("project", "service", "agent")}
+    condition, bound = Filter(cohort=project).where()
+    rows = client.query(
+        f"SELECT release, toUnixTimestamp64Nano(min(span_time)) AS began FROM {database}.scores FINAL"  # noqa: S608
+        f" WHERE {condition} AND name = layer AND release != '' GROUP BY release"
+        " ORDER BY began DESC, release LIMIT 2",
+        parameters=bound,
+    ).result_rows
+    return (str(rows[0][0]), int(rows[0][1])) if len(rows) == 2 else None
+
+
+_Triage = Mapping[tuple[str, TriageAction], tuple[str, str, int]]
+
+
+def _triage(client: Client, database: str) -> _Triage:
+    """Return the latest decisions: value, note and time, by subject and action."""
+    rows = client.query(
+        f"SELECT subject, action, value, note, changed_ns FROM {database}.failure_triage FINAL"  # noqa: S608
+    ).result_rows
+    known = {each.value for each in TriageAction}
+    return {
+        (str(row[0]), TriageAction(row[1])): (str(row[2]), str(row[3]), int(row[4]))
+        for row in rows
+        if row[1] in known
+    }
+
+
+def _decided(decided: _Triage, cluster_id: str, action: TriageAction) -> str:
+    return decided.get((cluster_id, action), ("", "", 0))[0]
+
+
+def _state(decided: _Triage, cluster_id: str, last_seen_ns: int) -> tuple[State, str]:
+    value, note, changed_ns = decided.get((cluster_id, TriageAction.STATE), (State.OPEN.value, "", 0))
+    state = State(value)
+    if state is State.RESOLVED and last_seen_ns > changed_ns:
+        state = State.REGRESSED
+    return state, note
+
+
+def _within(start_ns: int, end_ns: int) -> tuple[str, dict[str, Any]]:
+    return Filter(start_ns=start_ns, end_ns=end_ns, every_version=True).where()

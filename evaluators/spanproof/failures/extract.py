@@ -1,0 +1,284 @@
+"""The failures of a run, from what the layers found.
+
+In: a trace and one run's evaluation. Out: a `Failure` for each cause of a failed verdict. Explanations are
+never read: exceptions come from the recorded and replayed outcomes, boundary failures from findings and
+attempts, claims from their marks, the rest from the run's end and the names of failed scores. A cause that
+several layers fail for is one failure: code that raised is not listed again as incorrect or not recovered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
+from spanproof.evaluators.outcomes.account import account_of
+from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
+from spanproof.evaluators.outcomes.model import FAILING, Account, StepOutcome
+from spanproof.evaluators.outcomes.recovery import Came
+from spanproof.evaluators.redact import mask_formats
+from spanproof.evaluators.scores import find
+from spanproof.failures.causes import sign
+from spanproof.failures.messages import read_raised
+from spanproof.failures.model import Failure, Signature
+from spanproof.failures.targets import target_kind
+from spanproof.sandbox import Attempt
+from spanproof.sandbox.scanners.model import Verdict
+from spanproof.trace import (
+    ClaimVerdict,
+    Ending,
+    Label,
+    Language,
+    Layer,
+    Run,
+    Score,
+    Scored,
+    Snippet,
+    SpanError,
+    Step,
+    Trace,
+)
+
+MAX_SAMPLE_CHARS = 300
+
+_CODE_LAYERS = frozenset({Layer.EXECUTION, Layer.CORRECTNESS, Layer.TRAJECTORY})
+"""Layers that fail because of code or a call that failed."""
+
+_CONSEQUENCES = {
+    "recovery": frozenset(Layer),
+    "task_completion": frozenset(Layer),
+    "action_safety": frozenset({Layer.BOUNDARY}),
+}
+"""Scores of the trajectory that fail because of another failure, where one of these layers has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A failure before it has its place: where it is, and what was said."""
+
+    signature: Signature
+    span_id: str
+    sample: str = ""
+
+
+def failures_in(evaluation: TraceEvaluation) -> list[Failure]:
+    """Return the failures of every run of a trace; none of runs whose every layer passes."""
+    return [failure for run in evaluation.runs for failure in failures_of_run(evaluation.trace, run)]
+
+
+def failures_of_run(trace: Trace, evaluated: RunEvaluation) -> list[Failure]:
+    """Return the failures of one run, each cause once, in the order of the layers."""
+    failed = [score for score in evaluated.scores if _fails(score)]
+    if not failed:
+        return []
+    run = evaluated.run
+    account = account_of(trace, run, evaluated.scans, evaluated.replay)
+    layers = {score.layer for score in failed if score.name == score.layer.value}
+    found = _of_outcomes(evaluated, account) if layers & _CODE_LAYERS else []
+    if Layer.CORRECTNESS in layers:
+        found += _of_correctness(failed, {each.span_id for each in found})
+    found += _of_boundary(evaluated, failed)
+    if Layer.GROUNDEDNESS in layers:
+        found += _of_groundedness(failed, account)
+    if Layer.TRAJECTORY in layers:
+        found += _of_trajectory(run, failed, {each.signature.layer for each in found})
+    # What is left are evaluators of the user's own.
+    found += [
+        _Found(sign(score.layer, score.name, failure_class="fail"), score.span_id)
+        for score in failed
+        if not _is_built_in(score)
+    ]
+    return [
+        Failure(
+            signature=each.signature,
+            trace_id=run.trace_id,
+            run_span_id=run.span_id,
+            span_id=each.span_id,
+            sample=_bounded(each.sample),
+            time_ns=_time_of(trace, run, each.span_id),
+            cohort=run.cohort,
+        )
+        for each in {each.signature.fingerprint: each for each in reversed(found)}.values()
+    ][::-1]
+
+
+def _fails(score: Score) -> bool:
+    return isinstance(score.outcome, Scored) and score.outcome.label is Label.FAIL
+
+
+def _is_built_in(score: Score) -> bool:
+    return find(score.layer, score.name) is not None
+
+
+def _of_outcomes(evaluated: RunEvaluation, account: Account) -> list[_Found]:
+    """Return the code and the calls that failed: those that nothing mended, else all."""
+    mended = {fate.failure.span_id for fate in account.fates if fate.came is not Came.LOST}
+    every = [*_failed_parts(evaluated, account)]
+    return [each for each in every if each.span_id not in mended] or every
+
+
+def _failed_parts(evaluated: RunEvaluation, account: Account) -> Iterator[_Found]:
+    for step in evaluated.run.steps:
+        of_code: set[str | None] = set()
+        known = False
+        for snippet in step.snippets:
+            outcome = account.of(snippet)
+            if outcome.state in FAILING:
+                known = True
+                of_code |= {snippet.span_id, *(call.span_id for call in snippet.tape)}
+                yield _of_snippet(evaluated, snippet, outcome)
+        for position, call in enumerate(step.calls):
+            outcome = account.of_call(step, position)
+            if outcome.state not in FAILING or call.tool in ANSWER_TOOLS or call.span_id in of_code:
+                continue
+            known = True
+            yield _of_outcome("call", outcome, call.error, call.span_id or step.span_id, call.tool)
+        own = account.steps.get(step.number)
+        if not known and own is not None and own.state in FAILING:
+            yield _of_outcome("call", own, step.error, step.span_id, _requested(step))
+
+
+def _of_snippet(evaluated: RunEvaluation, snippet: Snippet, outcome: StepOutcome) -> _Found:
+    """Return the failure of code, with the traceback of its replay where the record has none of its words."""
+    subject = "" if snippet.language is Language.PYTHON else snippet.language.value
+    text, package = outcome.quote, ""
+    replay = evaluated.replay
+    again = None if isinstance(replay, NoReplay) else replay.step(snippet.id)
+    if again is not None and outcome.replayed == outcome.failure_class:
+        traced = read_raised(again.execution.stderr)
+        if traced.error_type and traced.error_type == outcome.error_type:
+            package = traced.package
+        text = text or again.execution.stderr
+    return _of_outcome("outcome", outcome, snippet.error, snippet.span_id, subject, text, package)
+
+
+def _of_outcome(
+    check: str,
+    outcome: StepOutcome,
+    error: SpanError | None,
+    span_id: str,
+    subject: str,
+    text: str = "",
+    package: str = "",
+) -> _Found:
+    said = error.message if error is not None and error.message else text or outcome.quote
+    raised = read_raised(said, outcome.error_type)
+    signature = sign(
+        Layer.EXECUTION,
+        check,
+        failure_class=str(outcome.failure_class or ""),
+        error_type=raised.error_type,
+        message=raised.message,
+        subject=subject,
+        package=package or raised.package,
+    )
+    words = ": ".join(part for part in (raised.error_type, raised.message) if part)
+    return _Found(signature, span_id, words or str(outcome.failure_class or ""))
+
+
+def _requested(step: Step) -> str:
+    return step.requested[0].name if step.requested else ""
+
+
+def _of_correctness(scores: Iterable[Score], raised: set[str]) -> Iterator[_Found]:
+    for score in scores:
+        of_layer = score.layer is Layer.CORRECTNESS and score.name != Layer.CORRECTNESS.value
+        if of_layer and score.span_id not in raised and _is_built_in(score):
+            yield _Found(sign(score.layer, score.name), score.span_id)
+
+
+def _of_boundary(evaluated: RunEvaluation, scores: Iterable[Score]) -> Iterator[_Found]:
+    checks: dict[str, set[str]] = {}
+    for score in scores:
+        if score.layer is Layer.BOUNDARY:
+            checks.setdefault(score.snippet_id or "", set()).add(score.name)
+            if score.name == "no_code":
+                yield _Found(sign(score.layer, score.name), score.span_id)
+    for snippet in evaluated.run.snippets:
+        names = checks.get(snippet.id, set())
+        if "scan" in names:
+            yield from _of_scan(evaluated, snippet)
+        elif "attempts" in names:
+            yield from _of_attempts(evaluated, snippet)
+
+
+def _of_scan(evaluated: RunEvaluation, snippet: Snippet) -> Iterator[_Found]:
+    scan = evaluated.scans.get(snippet.id)
+    for finding in scan.findings if scan is not None else ():
+        if finding.verdict is Verdict.DENY:
+            signature = sign(Layer.BOUNDARY, "scan", failure_class="deny", subject=finding.rule)
+            yield _Found(signature, snippet.span_id, finding.message)
+
+
+def _of_attempts(evaluated: RunEvaluation, snippet: Snippet) -> Iterator[_Found]:
+    replay = evaluated.replay
+    step = None if isinstance(replay, NoReplay) else replay.step(snippet.id)
+    refused: list[Attempt] = [
+        each for each in (step.execution.attempts if step is not None else ()) if not each.allowed
+    ]
+    for attempt in refused:
+        subject = target_kind(attempt.kind, attempt.target)
+        signature = sign(Layer.BOUNDARY, "attempts", failure_class=attempt.kind.value, subject=subject)
+        yield _Found(signature, snippet.span_id, attempt.target)
+    if not refused:
+        yield _Found(sign(Layer.BOUNDARY, "attempts"), snippet.span_id)
+
+
+def _of_groundedness(scores: Iterable[Score], account: Account) -> Iterator[_Found]:
+    of_layer = [score for score in scores if score.layer is Layer.GROUNDEDNESS]
+    if account.fabricated:
+        for origin in account.fabricated:
+            subject = origin.kind.value
+            signature = sign(Layer.GROUNDEDNESS, "origin", failure_class="fabricated", subject=subject)
+            yield _Found(signature, origin.span_id or of_layer[0].span_id, origin.value)
+        return
+    if any(score.name == "drift" for score in of_layer):
+        yield _Found(sign(Layer.GROUNDEDNESS, "drift"), of_layer[0].span_id)
+        return
+    for score in of_layer:
+        if score.name != Layer.GROUNDEDNESS.value or not isinstance(score.outcome, Scored):
+            continue
+        marks = [fact.claim for fact in score.outcome.evidence if fact.claim is not None]
+        wrong = [mark for mark in marks if mark.verdict is ClaimVerdict.CONTRADICTED]
+        for mark in wrong:
+            signature = sign(score.layer, "claim", failure_class="contradicted", subject=mark.kind)
+            yield _Found(signature, score.span_id, mark.found or "")
+        if not wrong:
+            yield _Found(sign(score.layer, "claim", failure_class="unsupported"), score.span_id)
+
+
+def _of_trajectory(run: Run, scores: Iterable[Score], explained: set[Layer]) -> Iterator[_Found]:
+    for score in scores:
+        if score.layer is not Layer.TRAJECTORY or score.name == score.layer.value or not _is_built_in(score):
+            continue
+        ending = _ending(run) if score.name == "task_completion" else ""
+        follows = explained & _CONSEQUENCES.get(score.name, frozenset())
+        if follows and ending != Ending.MAX_STEPS.value:
+            continue
+        error = run.error if ending == Ending.FAILED.value else None
+        raised = read_raised(error.message, error.type) if error is not None else read_raised("")
+        signature = sign(
+            score.layer,
+            score.name,
+            failure_class=ending,
+            error_type=raised.error_type,
+            message=raised.message,
+        )
+        yield _Found(signature, score.span_id, raised.message)
+
+
+def _ending(run: Run) -> str:
+    """Return how a run that did not complete its task ended; `reported` where its answer says so."""
+    if run.ending in (Ending.MAX_STEPS, Ending.FAILED):
+        return run.ending.value
+    return "reported" if run.answer is not None and run.answer.text.strip() else ""
+
+
+def _time_of(trace: Trace, run: Run, span_id: str) -> int:
+    span = trace.by_id.get(span_id)
+    return span.start_ns if span is not None else run.start_ns
+
+
+def _bounded(sample: str) -> str:
+    masked = mask_formats(" ".join(sample[: MAX_SAMPLE_CHARS * 4].split()))
+    return masked if len(masked) <= MAX_SAMPLE_CHARS else f"{masked[: MAX_SAMPLE_CHARS - 1]}…"
