@@ -1,4 +1,4 @@
-"""`spanproof promote`: add stored runs to a suite as hermetic cases, by trace or by a query."""
+"""`spanproof promote`: add stored runs to a suite as hermetic cases: by trace, query or cluster."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.cluster import find_cluster
 from spanproof.cli.options.store import (
     StoreQuery,
     find_run,
@@ -41,13 +42,20 @@ _Run = tuple[TraceEvaluation, str]
     help="Instead of traces, all runs like this, newest first: \"layer = 'boundary' and label = 'fail'\".",
 )
 @click.option(
+    "--cluster", help="Instead of traces, runs of this cluster of failures, by the start of its id."
+)
+@click.option(
     "--limit",
     type=click.IntRange(1, 10_000),
     default=50,
     show_default=True,
-    help="Cases at most, with --where.",
+    help="Cases at most, with --where or --cluster.",
 )
-@click.option("--keep-duplicates", is_flag=True, help="With --where, also runs that behave as a case does.")
+@click.option(
+    "--keep-duplicates",
+    is_flag=True,
+    help="With --where or --cluster, also runs that behave as a case does.",
+)
 @click.option(
     "--redact",
     multiple=True,
@@ -62,6 +70,7 @@ def command(
     suite: Path,
     run: str | None,
     where: str | None,
+    cluster: str | None,
     limit: int,
     keep_duplicates: bool,
     redact: tuple[str, ...],
@@ -71,28 +80,24 @@ def command(
 ) -> int:
     """Add stored runs to a suite, as hermetic cases.
 
-    TRACE is its id or the start of it. Secrets are replaced by made-up ones of the same form. Promoting the
-    same runs again changes nothing.
+    TRACE is its id or the start of it. With --cluster, those runs are added that represent the cluster:
+    different in agent, model, release and wording. Secrets are replaced by made-up ones of the same form.
+    Promoting the same runs again changes nothing.
     """
-    if bool(traces) == bool(where):
-        raise UsageProblem(
-            "give traces, or --where" if where is None else "--where is given with traces",
-            "Name traces, or runs by --where \"layer = 'boundary' and label = 'fail'\".",
-        )
-    if traces and (query.project or query.since_ns is not None):
-        raise UsageProblem("--project or --since is given with traces", "Those are for --where.")
-    how = Promoting(replace, redact, duplicates=where is None or keep_duplicates)
+    _check_choice(traces, where, cluster, query)
+    how = Promoting(replace, redact, duplicates=bool(traces) or keep_duplicates)
     with opened_store(query.location) as store:
-        if where is None:
-            runs: Iterable[_Run] = [_named_run(store, trace, run) for trace in traces]
-            found = list(promote_runs(runs, suite, how))
+        if where is not None:
+            runs: Iterable[_Run] = _matching_runs(store, parse_query(where), query)
+        elif cluster is not None:
+            runs = _runs_of_cluster(store, cluster, limit)
         else:
-            runs = _matching_runs(store, parse_query(where), query)
-            found = _take(promote_runs(runs, suite, how), limit)
+            runs = [_named_run(store, trace, run) for trace in traces]
+        found = _take(promote_runs(runs, suite, how), len(traces) or limit)
     if as_json:
         for promotion in found:
             print_json(_promotion_row(promotion, suite))
-    elif where is None:
+    elif traces:
         for promotion in found:
             _print_promotion(promotion, suite)
     else:
@@ -100,9 +105,33 @@ def command(
     return EXIT_PASS
 
 
+def _check_choice(traces: tuple[str, ...], where: str | None, cluster: str | None, query: StoreQuery) -> None:
+    """Refuse anything but one of traces, `--where` and `--cluster`."""
+    given = [
+        name
+        for name, value in (("traces", traces), ("--where", where), ("--cluster", cluster))
+        if value or value == ""
+    ]
+    if len(given) != 1:
+        raise UsageProblem(
+            f"{given[1]} is given with {given[0]}" if given else "give traces, --where or --cluster",
+            "Name traces, runs by --where \"layer = 'boundary' and label = 'fail'\", or a cluster that"
+            " `spanproof failures list` lists.",
+        )
+    if where is None and (query.project or query.since_ns is not None):
+        raise UsageProblem(f"--project or --since is given with {given[0]}", "Those are for --where.")
+
+
 def _named_run(store: Store, trace: str, run: str | None) -> _Run:
     evaluation = find_trace(store, trace)
     return evaluation, find_run(evaluation, run).run.span_id
+
+
+def _runs_of_cluster(store: Store, cluster: str, limit: int) -> list[_Run]:
+    """Return runs that represent a cluster of failures; those whose trace is gone are left out."""
+    runs = store.failing_runs(find_cluster(store, cluster), limit=limit)
+    evaluations = {each.trace.trace_id: each for each in store.evaluations([run.trace_id for run in runs])}
+    return [(evaluations[run.trace_id], run.run_span_id) for run in runs if run.trace_id in evaluations]
 
 
 def _matching_runs(store: Store, wanted: ScoreQuery, query: StoreQuery) -> Iterator[_Run]:

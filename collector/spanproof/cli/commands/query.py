@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.cohort import where_option
 from spanproof.cli.options.store import opened_store, parse_span, store_option
 from spanproof.cli.output.console import console, inform, print_json
 from spanproof.cli.output.hostile import plain
@@ -36,7 +37,7 @@ class _Row:
 @click.command("query")
 @click.argument("score")
 @click.option("--by", multiple=True, type=click.Choice(DIMENSIONS), help="A dimension; may be given often.")
-@click.option("--where", "where", multiple=True, metavar="DIMENSION=VALUE", help="Only this cohort.")
+@where_option
 @click.option("--since", default="24h", show_default=True, help="The window: 90s, 15m, 24h, 7d.")
 @click.option("--every", help="A row per stretch of time: 5m, 1h, 1d.")
 @click.option("--compare", is_flag=True, help="Beside the window of the same length before it.")
@@ -47,7 +48,7 @@ class _Row:
 def command(
     score: str,
     by: tuple[str, ...],
-    where: tuple[str, ...],
+    cohort: dict[str, str],
     since: str,
     every: str | None,
     compare: bool,
@@ -64,7 +65,6 @@ def command(
     if compare and every:
         raise UsageProblem("--compare is given with --every", "Compare whole windows, or show one over time.")
     wanted = parse_score(score)
-    cohort = _read_cohort(where)
     length, step = parse_span("--since", since), parse_span("--every", every) if every else None
     end = time.time_ns() + 1
 
@@ -94,19 +94,6 @@ def command(
     else:
         inform(f"no {wanted} in the last {since}")
     return EXIT_PASS
-
-
-def _read_cohort(where: Sequence[str]) -> dict[str, str]:
-    cohort = {}
-    for each in where:
-        dimension, equals, value = each.partition("=")
-        if not equals or dimension not in DIMENSIONS:
-            raise UsageProblem(
-                f"--where {each!r} names no dimension with a value",
-                f"Write DIMENSION=VALUE; the dimensions are {', '.join(DIMENSIONS)}.",
-            )
-        cohort[dimension] = value
-    return cohort
 
 
 def _has_any(group: Group) -> bool:

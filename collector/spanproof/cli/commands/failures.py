@@ -1,0 +1,425 @@
+"""`spanproof failures`: the few causes behind many failed runs, and what is done about each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.input.jsonl import BadRow, Row, answer_lines, jsonl_option, require_jsonl
+from spanproof.cli.options.cluster import find_cluster
+from spanproof.cli.options.cohort import where_option
+from spanproof.cli.options.store import (
+    find_run,
+    find_trace,
+    limit_option,
+    opened_store,
+    parse_span,
+    store_option,
+)
+from spanproof.cli.output.console import console, inform, pick, print_json
+from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.words import format_count, format_time
+from spanproof.cli.problems import UsageProblem
+from spanproof.evaluators.intervals import wilson
+from spanproof.failures import Rating, Signature, State, cluster, explain, rate_run, read_raised, sign
+from spanproof.store import CohortShare, FailingRun, FailureCluster, Store, TriageAction
+from spanproof.store.schema import DIMENSIONS
+from spanproof.trace import Layer
+
+_STYLES = {
+    State.OPEN: "bold red",
+    State.REGRESSED: "bold red",
+    State.ACKNOWLEDGED: "yellow",
+    State.RESOLVED: "green",
+}
+_ACTIVE = (State.OPEN, State.REGRESSED, State.ACKNOWLEDGED)
+_SHARED_BY = ("agent", "model", "prompt_version", "release", "executor")
+"""Dimensions that `show` gives the shares of, where the runs differ in them."""
+
+_since_option = click.option(
+    "--since", default="7d", show_default=True, help="The window: 90s, 15m, 24h, 7d."
+)
+_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON line per cluster on stdout.")
+
+
+@click.group("failures")
+def command() -> None:
+    """The few causes behind many failed runs."""
+
+
+@command.command("list")
+@_since_option
+@where_option
+@click.option(
+    "--state", multiple=True, type=click.Choice([each.value for each in State]), help="In this state."
+)
+@click.option("--all", "every", is_flag=True, help="Resolved ones too.")
+@click.option("--new", is_flag=True, help="Only what never failed before the newest release.")
+@limit_option(30, "Clusters listed at most.")
+@store_option
+@_json_option
+def list_(
+    since: str,
+    cohort: dict[str, str],
+    state: tuple[str, ...],
+    every: bool,
+    new: bool,
+    limit: int,
+    location: str,
+    as_json: bool,
+) -> int:
+    """List clusters of failures, those with most runs first."""
+    if state and every:
+        raise UsageProblem("--state is given with --all", "Name the states, or list all.")
+    states = {State(each) for each in state} if state else set(State) if every else set(_ACTIVE)
+    start_ns, end_ns = _window(since)
+    with opened_store(location) as store:
+        found = store.failure_clusters(start_ns=start_ns, end_ns=end_ns, cohort=cohort)
+    chosen = [each for each in found if each.state in states and (each.new_since or not new)]
+    if as_json:
+        for each in chosen[:limit]:
+            print_json(_cluster_row(each))
+    elif chosen:
+        console.print(_table(chosen[:limit]))
+        if len(chosen) > limit:
+            inform(f"{format_count(len(chosen) - limit, 'more cluster')}; raise --limit")
+    else:
+        hidden = f"; {format_count(len(found), 'cluster')} in other states" if found else ""
+        inform(f"no cluster of failures in the last {since}{hidden}")
+    return EXIT_PASS
+
+
+@command.command("show")
+@click.argument("cluster")
+@_since_option
+@click.option(
+    "--by", multiple=True, type=click.Choice(DIMENSIONS), help="Shares by this dimension; may be given often."
+)
+@limit_option(5, "Runs shown at most.")
+@store_option
+@_json_option
+def show(cluster: str, since: str, by: tuple[str, ...], limit: int, location: str, as_json: bool) -> int:
+    """Show one cluster: cause, fix, who is concerned, and runs that represent it.
+
+    CLUSTER is its id or the start of it.
+    """
+    start_ns, end_ns = _window(since)
+    with opened_store(location) as store:
+        found = find_cluster(store, cluster, start_ns, end_ns)
+        shares = {
+            name: store.failure_shares(found, name, start_ns=start_ns, end_ns=end_ns)
+            for name in by or _SHARED_BY
+        }
+        runs = store.failing_runs(found, limit=limit)
+    if not by:
+        shares = {name: values for name, values in shares.items() if any(each.value for each in values)}
+    if as_json:
+        row = _cluster_row(found)
+        row["shares"] = {name: [_share_row(each) for each in values] for name, values in shares.items()}
+        row["runs_shown"] = [_run_row(run) for run in runs]
+        print_json(row)
+    else:
+        _print_cluster(found, shares, runs, since)
+    return EXIT_PASS
+
+
+@command.command("rate")
+@click.argument("trace")
+@click.option("--run", help="Which run: the start of its span id, or its name.")
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="The rating as JSON on stdout.")
+def rate(trace: str, run: str | None, location: str, as_json: bool) -> int:
+    """Rate a run from 1 to 5 in four dimensions, with the scores each rests on.
+
+    TRACE is its id or the start of it.
+    """
+    with opened_store(location) as store:
+        ratings = rate_run(find_run(find_trace(store, trace), run).scores)
+    if as_json:
+        print_json({rating.dimension.id: _rating_row(rating) for rating in ratings})
+        return EXIT_PASS
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for rating in ratings:
+        value = "–" if rating.value is None else f"{rating.value:.1f}"
+        scores = ", ".join(f"{name} {share:.2f}" for name, share in rating.rests_on) or "no score is known"
+        failed = f"; at most 2: {', '.join(rating.capped_by)} failed" if rating.capped_by else ""
+        style = "dim" if rating.value is None else "bold red" if rating.value <= 2 else "bold"
+        grid.add_row(rating.dimension.name, Text(value, style=style), Text(scores + failed, style="dim"))
+    console.print(grid)
+    return EXIT_PASS
+
+
+@command.command("cluster")
+@jsonl_option
+def cluster_lines(jsonl: bool) -> int:
+    """Cluster errors without a store.
+
+    A line in is `{"stderr": …}` or `{"error_type": …, "message": …}`, with `tool` where a tool raised; a line
+    out has the cluster, its name, suspected cause, fix and kind. The cluster of a line follows from those
+    before it.
+    """
+    require_jsonl("failures cluster", jsonl=jsonl)
+    seen: dict[str, Signature] = {}
+
+    def handle(row: Row) -> Row:
+        signature = _sign_row(row)
+        seen.setdefault(signature.fingerprint, signature)
+        cluster_id = cluster(seen)[signature.fingerprint]
+        return {
+            "cluster": cluster_id,
+            "fingerprint": signature.fingerprint,
+            **_explanation_row(seen[cluster_id]),
+        }
+
+    return answer_lines(handle)
+
+
+def _sign_row(row: Row) -> Signature:
+    texts = {name: row.get(name, "") for name in ("stderr", "error_type", "message", "tool")}
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise BadRow(f"{name}: expected a string")
+    if not any(texts[name].strip() for name in ("stderr", "error_type", "message")):
+        raise BadRow("stderr: expected an error's text, or error_type and message")
+    raised = read_raised(texts["stderr"] or texts["message"], texts["error_type"] or None)
+    return sign(
+        Layer.EXECUTION,
+        "call" if texts["tool"] else "outcome",
+        failure_class="exception",
+        error_type=raised.error_type,
+        message=raised.message,
+        subject=texts["tool"],
+        package=raised.package,
+    )
+
+
+def _decision(name: str, meaning: str, state: State) -> None:
+    """Add a command that sets the state of some clusters."""
+
+    @command.command(name, help=f"{meaning}\n\nCLUSTERS are ids or their starts.", short_help=meaning)
+    @click.argument("clusters", nargs=-1, required=True)
+    @click.option("--note", default="", help="Why, for those who read it later.")
+    @store_option
+    @_json_option
+    def decide(clusters: tuple[str, ...], note: str, location: str, as_json: bool) -> int:
+        with opened_store(location) as store:
+            found = [find_cluster(store, each) for each in clusters]
+            for each in found:
+                store.triage(each.id, TriageAction.STATE, state.value, note)
+            _report(store, [each.id for each in found], as_json=as_json)
+        return EXIT_PASS
+
+
+_decision("ack", "Acknowledge clusters: someone works on them.", State.ACKNOWLEDGED)
+_decision("resolve", "Resolve clusters; one that occurs again has regressed.", State.RESOLVED)
+_decision("reopen", "Open clusters again.", State.OPEN)
+
+
+@command.command("merge")
+@click.argument("clusters", nargs=-1, required=True)
+@click.option("--into", required=True, help="The cluster that they become part of.")
+@store_option
+@_json_option
+def merge(clusters: tuple[str, ...], into: str, location: str, as_json: bool) -> int:
+    """Make clusters part of another one.
+
+    CLUSTERS are ids or their starts.
+    """
+    with opened_store(location) as store:
+        target = find_cluster(store, into)
+        found = [find_cluster(store, each) for each in clusters]
+        if any(each.id == target.id for each in found):
+            raise UsageProblem(f"{target.id} is the cluster of --into", "Name two different clusters.")
+        for each in found:
+            store.triage(each.id, TriageAction.MOVE, target.id)
+        _report(store, [target.id], as_json=as_json)
+    return EXIT_PASS
+
+
+@command.command("split")
+@click.argument("fingerprints", nargs=-1, required=True)
+@store_option
+@_json_option
+def split(fingerprints: tuple[str, ...], location: str, as_json: bool) -> int:
+    """Make fingerprints clusters of their own again.
+
+    FINGERPRINTS are whole, as `show --json` lists them.
+    """
+    with opened_store(location) as store:
+        for fingerprint in fingerprints:
+            found = find_cluster(store, fingerprint)
+            if fingerprint not in found.fingerprints or found.id == fingerprint:
+                raise UsageProblem(
+                    f"{fingerprint!r} is no part of a larger cluster",
+                    f"`spanproof failures show {found.id} --json` lists the fingerprints of a cluster.",
+                )
+            store.triage(fingerprint, TriageAction.MOVE, fingerprint)
+        _report(store, fingerprints, as_json=as_json)
+    return EXIT_PASS
+
+
+@command.command("name")
+@click.argument("cluster")
+@click.argument("name")
+@store_option
+@_json_option
+def name_(cluster: str, name: str, location: str, as_json: bool) -> int:
+    """Give a cluster another name; an empty one takes it back."""
+    return _write(cluster, TriageAction.NAME, name.strip(), location, as_json=as_json)
+
+
+@command.command("link")
+@click.argument("cluster")
+@click.argument("url")
+@store_option
+@_json_option
+def link(cluster: str, url: str, location: str, as_json: bool) -> int:
+    """Link a cluster to an issue of a tracker; an empty URL takes it back."""
+    if url and not url.startswith(("https://", "http://")):
+        raise UsageProblem(f"{url!r} is no address of a page", "Write https://…")
+    return _write(cluster, TriageAction.LINK, url, location, as_json=as_json)
+
+
+def _write(given: str, action: TriageAction, value: str, location: str, *, as_json: bool) -> int:
+    with opened_store(location) as store:
+        found = find_cluster(store, given)
+        store.triage(found.id, action, value)
+        _report(store, [found.id], as_json=as_json)
+    return EXIT_PASS
+
+
+def _report(store: Store, ids: Sequence[str], *, as_json: bool) -> None:
+    """Print clusters as they are after a decision."""
+    for cluster_id in ids:
+        found = find_cluster(store, cluster_id)
+        if as_json:
+            print_json(_cluster_row(found))
+        else:
+            console.print(_headline(found), soft_wrap=True)
+
+
+def _headline(found: FailureCluster) -> Text:
+    head = Text.assemble((found.id, "bold"), "  ", (found.state.value, _STYLES[found.state]), "  ")
+    return head.append_text(plain(found.name))
+
+
+def _window(since: str) -> tuple[int, int]:
+    end_ns = time.time_ns() + 1
+    return max(0, end_ns - parse_span("--since", since)), end_ns
+
+
+def _table(clusters: Sequence[FailureCluster]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("id", no_wrap=True)
+    table.add_column("runs", justify="right", no_wrap=True)
+    table.add_column("before", justify="right", no_wrap=True)
+    table.add_column("last seen", no_wrap=True)
+    table.add_column("state", no_wrap=True)
+    table.add_column("failure")
+    for each in clusters:
+        name = plain(each.name)
+        if each.new_since:
+            name.append("  ").append_text(plain(f"new in {each.new_since}", style="bold yellow"))
+        table.add_row(
+            each.id,
+            f"{each.runs:,}",
+            f"{each.runs_before:,}",
+            format_time(each.last_seen_ns, "%m-%d %H:%M"),
+            Text(each.state.value, style=_STYLES[each.state]),
+            name,
+        )
+    return table
+
+
+def _print_cluster(
+    found: FailureCluster,
+    shares: dict[str, list[CohortShare]],
+    runs: Sequence[FailingRun],
+    since: str,
+) -> None:
+    known = found.explanation
+    console.print(_headline(found), soft_wrap=True)
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    if known.kind is not None:
+        grid.add_row("  kind", f"{known.kind.category}: {known.kind.name}")
+    if known.cause:
+        grid.add_row("  suspected cause", known.cause)
+        grid.add_row("  suggested fix", known.fix)
+    counted = f"{format_count(found.runs, 'run')} in the last {since}, {found.runs_before:,} before"
+    grid.add_row("  seen", counted)
+    grid.add_row("  first, last", f"{format_time(found.first_seen_ns)}, {format_time(found.last_seen_ns)}")
+    if found.new_since:
+        grid.add_row("  new since", plain(found.new_since))
+    if found.note:
+        grid.add_row("  note", plain(found.note))
+    if found.link:
+        grid.add_row("  link", plain(found.link))
+    for dimension, values in shares.items():
+        for at, share in enumerate(values):
+            label = f"  by {dimension.replace('_', ' ')}" if at == 0 else ""
+            grid.add_row(label, _format_share(share))
+    for at, run in enumerate(runs):
+        line = Text(f"{run.trace_id[:16]}  {format_time(run.failed_ns)}  ")
+        grid.add_row("  runs" if at == 0 else "", line.append_text(plain(run.sample)))
+    console.print(grid)
+
+
+def _format_share(share: CohortShare) -> Text:
+    text = plain(share.value or "(not said)", 40)
+    interval = wilson(share.failing, share.runs)
+    assert interval is not None, "a cohort with a failing run has a run"
+    rate = share.failing / share.runs
+    return text.append(f": {share.failing:,} of {format_count(share.runs, 'run')}, {rate:.1%} ({interval})")
+
+
+def _cluster_row(found: FailureCluster) -> dict[str, Any]:
+    return {
+        **_explanation_row(found.signature),
+        **pick(found, "id name state note link runs runs_before"),
+        "first_seen_unix_ns": found.first_seen_ns,
+        "last_seen_unix_ns": found.last_seen_ns,
+        "new_since": found.new_since or None,
+        "fingerprints": list(found.fingerprints),
+        **pick(found.signature, "layer check failure_class error_type message subject package"),
+    }
+
+
+def _explanation_row(signature: Signature) -> dict[str, Any]:
+    known = explain(signature)
+    return {
+        "name": known.name,
+        "cause": known.cause or None,
+        "fix": known.fix or None,
+        "kind": known.kind.id if known.kind is not None else None,
+        "category": known.kind.category if known.kind is not None else None,
+    }
+
+
+def _share_row(share: CohortShare) -> dict[str, Any]:
+    interval = wilson(share.failing, share.runs)
+    return {
+        **pick(share, "value failing runs"),
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+    }
+
+
+def _run_row(run: FailingRun) -> dict[str, Any]:
+    return {
+        **pick(run, "trace_id run_span_id span_id fingerprint sample agent model release"),
+        "failed_unix_ns": run.failed_ns,
+    }
+
+
+def _rating_row(rating: Rating) -> dict[str, Any]:
+    return {
+        "value": rating.value,
+        "rests_on": dict(rating.rests_on),
+        "capped_by": list(rating.capped_by),
+    }
