@@ -75,6 +75,17 @@ def test_cohorts_count_by_value(client):
     assert "pricing agent" in [each["value"] for each in found["values"]]
 
 
+def test_failures_are_listed_and_shown_by_cluster(client):
+    (found,) = client.get(f"/api/v1/failures?hours={YEARS}").json()["failures"]
+    assert found["name"] == "The answer contradicts the outputs: currency"
+    assert (found["state"], found["runs"], found["kind"]) == ("open", 1, "contradicted_claim")
+    page = client.get(f"/api/v1/failures/{found['id']}?hours={YEARS}").json()
+    assert page["failure"] == found
+    assert page["shares"]["agent"][0]["failing"] == 1
+    assert [run["trace_id"] for run in page["runs"]] == [TRACE]
+    assert client.get(f"/api/v1/failures?hours={YEARS}&agent=other").json()["failures"] == []
+
+
 @pytest.mark.parametrize(
     ("path", "status", "says"),
     [
@@ -83,6 +94,7 @@ def test_cohorts_count_by_value(client):
         ("/api/v1/traces?cursor=x", 422, "cursor"),
         ("/api/v1/traces/zz", 404, "there is not one trace"),
         ("/api/v1/cohorts/colour", 422, "dimension"),
+        ("/api/v1/failures/zz", 404, "there is no cluster"),
         ("/api/v1/nothing", 404, "openapi.json"),
     ],
 )
@@ -120,7 +132,7 @@ def test_every_answer_is_as_described(store):
     app = make_app(lambda: store, ConsoleSettings(tokens=("reader",)))
     schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", app)
     operations = [each.ok() for each in schema.get_all_operations()]
-    assert len(operations) == 5
+    assert len(operations) == 7
     for operation in operations:
 
         @given(case=operation.as_strategy())

@@ -104,6 +104,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Failures
+         * @description Return clusters of failures with a run in the window, those with most runs first.
+         */
+        get: operations["failures_api_v1_failures_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/failures/{cluster_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Failure
+         * @description Return one cluster of failures: its cause, the share of each cohort, runs that represent it.
+         */
+        get: operations["failure_api_v1_failures__cluster_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -215,6 +255,135 @@ export interface components {
             recorded: string | null;
             /** Replayed */
             replayed: string | null;
+        };
+        /**
+         * FailingRun
+         * @description A run of a cluster, with the words of its failure.
+         */
+        FailingRun: {
+            /** Trace Id */
+            trace_id: string;
+            /** Run Span Id */
+            run_span_id: string;
+            /** Span Id */
+            span_id: string;
+            /** Sample */
+            sample: string;
+            /** Agent */
+            agent: string;
+            /** Model */
+            model: string;
+            /** Release */
+            release: string;
+            /**
+             * Failed Ns
+             * @description Unix time in nanoseconds.
+             */
+            failed_ns: number;
+        };
+        /**
+         * FailureCluster
+         * @description Failed runs of one cause.
+         */
+        FailureCluster: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            layer: components["schemas"]["Layer"];
+            state: components["schemas"]["State"];
+            /** Note */
+            note: string;
+            /** Link */
+            link: string;
+            /**
+             * Cause
+             * @description Suspected cause; empty where no rule explains the failure.
+             */
+            cause: string;
+            /**
+             * Fix
+             * @description Suggested fix; empty where no rule explains the failure.
+             */
+            fix: string;
+            /**
+             * Kind
+             * @description Kind of the taxonomy; empty where no rule explains the failure.
+             */
+            kind: string;
+            /** Category */
+            category: string;
+            /** Runs */
+            runs: number;
+            /**
+             * Runs Before
+             * @description Runs in the window of the same length before.
+             */
+            runs_before: number;
+            /**
+             * First Seen Ns
+             * @description Unix time in nanoseconds.
+             */
+            first_seen_ns: number;
+            /**
+             * Last Seen Ns
+             * @description Unix time in nanoseconds.
+             */
+            last_seen_ns: number;
+            /**
+             * New Since
+             * @description The newest release, where no run failed so before it; else empty.
+             */
+            new_since: string;
+            /** Fingerprints */
+            fingerprints: string[];
+        };
+        /**
+         * FailureList
+         * @description Clusters of failures, those with most runs first.
+         */
+        FailureList: {
+            /**
+             * Start Ns
+             * @description Unix time in nanoseconds.
+             */
+            start_ns: number;
+            /**
+             * End Ns
+             * @description Unix time in nanoseconds.
+             */
+            end_ns: number;
+            /** Failures */
+            failures: components["schemas"]["FailureCluster"][];
+        };
+        /**
+         * FailurePage
+         * @description One cluster with its shares by dimension, and runs that represent it.
+         */
+        FailurePage: {
+            failure: components["schemas"]["FailureCluster"];
+            /** Shares */
+            shares: {
+                [key: string]: components["schemas"]["FailureShare"][];
+            };
+            /** Runs */
+            runs: components["schemas"]["FailingRun"][];
+        };
+        /**
+         * FailureShare
+         * @description How many of the runs of one value of a dimension are in a cluster, with the 95 % Wilson interval.
+         */
+        FailureShare: {
+            /** Value */
+            value: string;
+            /** Failing */
+            failing: number;
+            /** Runs */
+            runs: number;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
         };
         /**
          * Feedback
@@ -547,6 +716,12 @@ export interface components {
             /** Error */
             error: string | null;
         };
+        /**
+         * State
+         * @description Where the work on a cluster is.
+         * @enum {string}
+         */
+        State: "open" | "acknowledged" | "resolved" | "regressed";
         /**
          * Step
          * @description One turn of the agent.
@@ -922,6 +1097,144 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SpanPage"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    failures_api_v1_failures_get: {
+        parameters: {
+            query?: {
+                /** @description How far back, in hours. */
+                hours?: number;
+                limit?: number;
+                project?: string | null;
+                service?: string | null;
+                agent?: string | null;
+                model?: string | null;
+                prompt_version?: string | null;
+                task?: string | null;
+                language?: string | null;
+                executor?: string | null;
+                release?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FailureList"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    failure_api_v1_failures__cluster_id__get: {
+        parameters: {
+            query?: {
+                /** @description How far back, in hours. */
+                hours?: number;
+                limit?: number;
+                project?: string | null;
+                service?: string | null;
+                agent?: string | null;
+                model?: string | null;
+                prompt_version?: string | null;
+                task?: string | null;
+                language?: string | null;
+                executor?: string | null;
+                release?: string | null;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FailurePage"];
                 };
             };
             /** @description no valid token */

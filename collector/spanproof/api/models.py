@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from spanproof.failures import State
 from spanproof.trace import ClaimVerdict, Layer
 
 
@@ -92,6 +93,66 @@ class Cohorts(Answer):
 
     dimension: str
     values: list[CohortRates]
+
+
+class FailureCluster(Answer):
+    """Failed runs of one cause."""
+
+    id: str
+    name: str
+    layer: Layer
+    state: State
+    note: str
+    link: str
+    cause: str = Field(description="Suspected cause; empty where no rule explains the failure.")
+    fix: str = Field(description="Suggested fix; empty where no rule explains the failure.")
+    kind: str = Field(description="Kind of the taxonomy; empty where no rule explains the failure.")
+    category: str
+    runs: int
+    runs_before: int = Field(description="Runs in the window of the same length before.")
+    first_seen_ns: Nanoseconds
+    last_seen_ns: Nanoseconds
+    new_since: str = Field(description="The newest release, where no run failed so before it; else empty.")
+    fingerprints: list[str]
+
+
+class FailureList(Answer):
+    """Clusters of failures, those with most runs first."""
+
+    start_ns: Nanoseconds
+    end_ns: Nanoseconds
+    failures: list[FailureCluster]
+
+
+class FailureShare(Answer):
+    """How many of the runs of one value of a dimension are in a cluster, with the 95 % Wilson interval."""
+
+    value: str
+    failing: int
+    runs: int
+    low: float
+    high: float
+
+
+class FailingRun(Answer):
+    """A run of a cluster, with the words of its failure."""
+
+    trace_id: str
+    run_span_id: str
+    span_id: str
+    sample: str
+    agent: str
+    model: str
+    release: str
+    failed_ns: Nanoseconds
+
+
+class FailurePage(Answer):
+    """One cluster with its shares by dimension, and runs that represent it."""
+
+    failure: FailureCluster
+    shares: dict[str, list[FailureShare]]
+    runs: list[FailingRun]
 
 
 class Outcome(Answer):

@@ -21,7 +21,15 @@ from spanproof.evaluators.intervals import wilson
 from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.replay.record import record_of
-from spanproof.store import FailRate, Feedback, RunRow, TraceRow
+from spanproof.store import (
+    CohortShare,
+    FailingRun,
+    FailRate,
+    FailureCluster,
+    Feedback,
+    RunRow,
+    TraceRow,
+)
 from spanproof.trace import (
     Errored,
     JsonValue,
@@ -42,6 +50,52 @@ _LONGEST: Final = 20_000
 _CODE_OPENS: Final = re.compile(r"(?:<code>|```\w*)\s*\Z")
 _MOST_SPANS: Final = 5_000
 _MOST_EVIDENCE: Final = 100
+
+
+def failure_cluster(found: FailureCluster) -> models.FailureCluster:
+    """Return a cluster of failures with what is known about it."""
+    known = found.explanation
+    return models.FailureCluster(
+        id=found.id,
+        name=mask_formats(found.name),
+        layer=found.signature.layer,
+        state=found.state,
+        note=found.note,
+        link=found.link,
+        cause=known.cause,
+        fix=known.fix,
+        kind=known.kind.id if known.kind is not None else "",
+        category=known.kind.category if known.kind is not None else "",
+        runs=found.runs,
+        runs_before=found.runs_before,
+        first_seen_ns=found.first_seen_ns,
+        last_seen_ns=found.last_seen_ns,
+        new_since=found.new_since,
+        fingerprints=list(found.fingerprints),
+    )
+
+
+def failure_share(share: CohortShare) -> models.FailureShare:
+    """Return the share of a cohort's runs that are in a cluster."""
+    interval = wilson(share.failing, share.runs)
+    assert interval is not None, "a cohort with a failing run has a run"
+    return models.FailureShare(
+        value=share.value, failing=share.failing, runs=share.runs, low=interval.low, high=interval.high
+    )
+
+
+def failing_run(run: FailingRun) -> models.FailingRun:
+    """Return a run of a cluster."""
+    return models.FailingRun(
+        trace_id=run.trace_id,
+        run_span_id=run.run_span_id,
+        span_id=run.span_id,
+        sample=run.sample,
+        agent=run.agent,
+        model=run.model,
+        release=run.release,
+        failed_ns=run.failed_ns,
+    )
 
 
 def rate(counted: FailRate) -> models.Rate:

@@ -16,6 +16,7 @@ from fastapi.security import HTTPBearer
 from spanproof.api import models, pages
 from spanproof.api.problems import MEDIA_TYPE
 from spanproof.store import Store
+from spanproof.store.schema import DIMENSIONS
 from spanproof.trace import Layer
 
 _BEARER = HTTPBearer(auto_error=False, description="A reader's token, where the service demands one.")
@@ -185,6 +186,52 @@ def span(trace_id: str, span_id: str, store: Opened) -> models.SpanPage:
     if found is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"trace {trace_id[:64]!r} has no span {span_id[:64]!r}")
     return pages.span_page(found)
+
+
+@router.get("/failures")
+def failures(
+    store: Opened,
+    cohort: Cohort,
+    hours: Hours = 24.0 * 7,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+) -> models.FailureList:
+    """Return clusters of failures with a run in the window, those with most runs first."""
+    start, end = _window(hours)
+    found = store.failure_clusters(start_ns=start, end_ns=end, cohort=cohort)
+    shown = [pages.failure_cluster(each) for each in found[:limit]]
+    return models.FailureList(start_ns=start, end_ns=end, failures=shown)
+
+
+@router.get("/failures/{cluster_id}", responses=_MISSING)
+def failure(
+    cluster_id: str,
+    store: Opened,
+    cohort: Cohort,
+    hours: Hours = 24.0 * 7,
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+) -> models.FailurePage:
+    """Return one cluster of failures: its cause, the share of each cohort, runs that represent it."""
+    start, end = _window(hours)
+    found = store.failure_clusters(start_ns=start, end_ns=end, cohort=cohort)
+    chosen = next((each for each in found if cluster_id in (each.id, *each.fingerprints)), None)
+    if chosen is None:
+        raise HTTPException(
+            HTTPStatus.NOT_FOUND, f"there is no cluster {cluster_id[:64]!r} with a run in the window"
+        )
+    shares = {
+        name: [
+            pages.failure_share(each)
+            for each in store.failure_shares(chosen, name, start_ns=start, end_ns=end)
+            if each.value
+        ]
+        for name in DIMENSIONS
+    }
+    runs = store.failing_runs(chosen, start_ns=start, end_ns=end, limit=limit)
+    return models.FailurePage(
+        failure=pages.failure_cluster(chosen),
+        shares={name: values for name, values in shares.items() if values},
+        runs=[pages.failing_run(run) for run in runs],
+    )
 
 
 def _window(hours: float) -> tuple[int, int]:
