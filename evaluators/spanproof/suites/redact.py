@@ -22,7 +22,8 @@ from typing import Any
 from spanproof.evaluators.answers import compile_pattern
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.redact import find_values
-from spanproof.sandbox.scanners.secret_formats import find_formats
+from spanproof.sandbox.scanners.secret_formats import Secret, find_secrets
+from spanproof.sandbox.scanners.source import lower_case
 from spanproof.suites.case import Case
 from spanproof.suites.errors import SuiteError
 from spanproof.trace import Snippet, Trace, snippet_id
@@ -30,6 +31,8 @@ from spanproof.trace.codec import from_plain, to_plain
 
 _KEY_BODY = re.compile(r"(?<=PRIVATE KEY-----)[\s\\nA-Za-z0-9+/=]{16,20000}(?=-----END)")
 _SHORTEST = 6
+_CHANGED = 12
+"""Characters at the end of a secret that are never kept."""
 _ALPHABETS = ("abcdef", "ghijklmnopqrstuvwxyz", "ABCDEF", "GHIJKLMNOPQRSTUVWXYZ", "0123456789")
 # Drawn from: base32 has no 0, 1, 8 and 9, and a key in it must stay one.
 _DRAWN = (*_ALPHABETS[:-1], "234567")
@@ -89,34 +92,45 @@ class _Fakes:
         secret = secret.strip("'\"` \n")
         if len(secret) < _SHORTEST or secret in self.values:
             return
-        forms = [each for each in find_formats(secret.lower()) if each.pattern.fullmatch(secret)]
+        forms = _forms_of(secret)
         draw = random.Random(f"{self._seed}:{len(self.values)}")  # noqa: S311 - made up, no secret
-        for kept in range(len(secret)):
+        for kept in range(max(len(secret) - _CHANGED, 1)):
             fake = secret[:kept] + "".join(_drawn_like(each, draw) for each in secret[kept:])
-            if fake != secret and all(each.pattern.fullmatch(fake) for each in forms):
+            if fake != secret and forms <= _forms_of(fake):
                 self.values[secret] = fake
                 return
         self.values[secret] = "[secret]"
 
     def find(self, text: str, patterns: Iterable[Any]) -> None:
         """Add what has a provider's format, what is within a private key, and what a pattern matches."""
-        for form in find_formats(text.lower()):
-            if form.name != "private-key":
-                for found in form.pattern.finditer(text):
-                    self.add(found[0])
+        for found in _find_keys(text):
+            self.add(text[found.start : found.end])
         if "PRIVATE KEY" in text:
-            for found in _KEY_BODY.finditer(text):
-                for line in re.split(r"\s|\\n", found[0]):
+            for body in _KEY_BODY.finditer(text):
+                for line in re.split(r"\s|\\n", body[0]):
                     self.add(line)
         for pattern in patterns:
-            for found in pattern.finditer(text):
-                self.add(found[0])
+            for match in pattern.finditer(text):
+                self.add(match[0])
 
     def replacer(self) -> Callable[[str], str]:
         """Return a function that replaces every secret in a text; of two that overlap the longer one."""
         longest = sorted(self.values, key=len, reverse=True)
         known = re.compile("|".join(map(re.escape, longest)))
         return lambda text: known.sub(lambda found: self.values[found[0]], text)
+
+
+def _find_keys(text: str) -> Iterator[Secret]:
+    """Yield what has a provider's format; of a private key the lines are replaced, not the whole."""
+    for found in find_secrets(text, lower_case(text)):
+        if not found.form.named and found.form.name != "private-key":
+            yield found
+
+
+def _forms_of(secret: str) -> set[str]:
+    """Return the formats that the whole of a value has."""
+    whole = (0, len(secret))
+    return {found.form.name for found in _find_keys(secret) if (found.start, found.end) == whole}
 
 
 def _drawn_like(character: str, draw: random.Random) -> str:

@@ -128,7 +128,7 @@ def _format_of(rule: dict[str, Any]) -> Format:
         rule["regex"],
         rule.get("entropy", 0.0),
         rule.get("path", ""),
-        # A list that also asks for a path holds for files of other projects.
+        # A list that also requires a path holds for files of other projects.
         tuple(_allowlist_of(one) for one in rule.get("allowlists", ()) if "paths" not in one),
         _BY_NAME in rule["regex"],
     )

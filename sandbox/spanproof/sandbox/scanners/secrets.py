@@ -184,7 +184,7 @@ def _words_of(name: str) -> list[str]:
 
 
 def _identifier_before(text: str, end: int) -> str:
-    """What stands before an offset and belongs to the same identifier."""
+    """What is before an offset and belongs to the same identifier."""
     start = end
     while start > 0 and end - start < 40 and (text[start - 1].isalnum() or text[start - 1] in "_.-"):
         start -= 1

@@ -75,7 +75,7 @@ def _blank(found: re.Match[str]) -> str:
 
 
 _HOLE: Final = "?"
-"""What stands for a part of a statement that is not known."""
+"""In place of a part of a statement that is not known."""
 
 _SETTINGS: Final = re.compile(
     r"(?i)^(?:set\s+(?:global|persist|role|session authorization)\b|pragma\s+[\w.]+\s*=)"

@@ -139,7 +139,7 @@ def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
     adds = any(child.type == "+=" for child in node.children)
     is_array = value_node is not None and value_node.type == "array"
     if name in variables and (name_node.type == "subscript" or (adds and is_array)):
-        # Which item it becomes is not followed: a variable stands for any of its items.
+        # Which item it becomes is not followed: a variable is any of its items.
         value = either(variables[name], value)
     elif adds:
         value = joined([variables.get(name, EMPTY), value])
