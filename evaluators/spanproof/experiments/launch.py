@@ -239,13 +239,16 @@ class LineReader:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLIN)
         self._rest = b""
 
     def read(self, timeout_s: float) -> dict[str, Any] | None:
         """Return the next line; None where none comes in time, or the other end was closed."""
         until = time.monotonic() + timeout_s
         while b"\n" not in self._rest:
-            ready, _, _ = select.select([self._descriptor], [], [], max(0.0, until - time.monotonic()))
+            # `select.select` refuses descriptors from 1,024 on.
+            ready = self._poll.poll(max(0.0, until - time.monotonic()) * 1000)
             part = os.read(self._descriptor, 65536) if ready else b""
             if not part:
                 return None

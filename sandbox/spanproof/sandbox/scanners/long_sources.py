@@ -8,24 +8,18 @@ can interrupt a parser in this process.
 from __future__ import annotations
 
 import base64
-import json
-import math
 import pickle
-import resource
 import signal
-import sys
-import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Final
 
 from spanproof.sandbox.policy import Policy
-from spanproof.sandbox.scanners import grammar
 from spanproof.sandbox.scanners.context import OutOfTime
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.report import Report, read_finding
 from spanproof.sandbox.scanners.source import Source
 from spanproof.sandbox.scanners.voting import Vote
-from spanproof.sandbox.scanners.worker_process import Answer, WorkerEnded, WorkerProcess
+from spanproof.sandbox.scanners.worker_process import WorkerEnded, WorkerProcess
 
 _WALL: Final = 30
 """Times as long on the clock as of the processor, for busy machines."""
@@ -40,7 +34,7 @@ class LongSources:
             "policy": base64.b64encode(pickle.dumps(ours)).decode(),
             "salt": base64.b64encode(salt).decode(),
         }
-        self._process = WorkerProcess("spanproof.sandbox.scanners.long_sources", greeting)
+        self._process = WorkerProcess("spanproof.sandbox.scanners.long_worker", greeting)
 
     def scan(self, report: Report, source: Source, seconds: float) -> list[Vote]:
         """Report what our scanners find and return their votes.
@@ -64,33 +58,3 @@ class LongSources:
             raise
         report.take(read_finding(row) for row in answer["findings"])
         return [Vote(name, Verdict(verdict), failed) for name, verdict, failed in answer["votes"]]
-
-
-def main() -> None:
-    """Answer requests until stdin ends."""
-    from spanproof.sandbox.scanners.pipeline import Pipeline
-
-    grammar.lift_limit()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    greeting = json.loads(sys.stdin.readline())
-    # Our own parent wrote it, to our own stdin: the one place where a pickle is as trusted as this line.
-    policy: Policy = pickle.loads(base64.b64decode(greeting["policy"]))  # noqa: S301
-    pipeline = Pipeline.of_languages(policy, base64.b64decode(greeting["salt"]))
-    _answer({})
-    for line in sys.stdin:
-        request = json.loads(line)
-        limit = math.ceil(time.process_time() + request["seconds"])
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
-        report = Report()
-        votes = pipeline.run(report, Source(request["language"], request["text"]))
-        _answer(
-            {
-                "findings": [asdict(one) for one in report.findings()],
-                "votes": [(one.scanner, one.verdict, one.failed) for one in votes],
-            }
-        )
-
-
-def _answer(answer: Answer) -> None:
-    sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()

@@ -55,6 +55,15 @@ _BY_NAME: Final = r"[\w.-]{0,50}?"
 """The beginning of gitleaks' patterns for values that only a provider's name before them makes a secret."""
 
 
+_SPELLED: Final = {
+    "aws": "AWS", "github": "GitHub", "gitlab": "GitLab", "openai": "OpenAI", "api": "API", "npm": "npm",
+    "oauth": "OAuth", "pypi": "PyPI", "json": "JSON", "sendgrid": "SendGrid", "digitalocean": "DigitalOcean",
+    "stripe-style": "Stripe-style", "new-relic": "New Relic", "hugging-face": "Hugging Face",
+    "fine-grained": "fine-grained token",
+}  # fmt: skip
+_KINDS: Final = frozenset({"key", "token", "webhook", "access", "storage", "live", "web"})
+
+
 @dataclass(frozen=True, slots=True)
 class Allowlist:
     """What a rule does not take for a secret.
@@ -191,6 +200,19 @@ def find_secrets(text: str, lowered: str, language: str = "") -> Iterator[Secret
 def _is_candidate(run: str) -> bool:
     """Whether a run of characters may be a secret: almost all of them hold a digit, the others are long."""
     return len(run) >= 30 or any(one.isdigit() for one in run)
+
+
+def format_title(name: str) -> str:
+    """A format's name for people: `github-token` is a GitHub token."""
+    if name == "private-key":
+        return "private key"
+    for phrase in ("stripe-style", "new-relic", "hugging-face", "fine-grained"):
+        name = name.replace(phrase, phrase.replace("-", "\0"))
+    shown = []
+    for word in name.split("-"):
+        word = word.replace("\0", "-")
+        shown.append(_SPELLED.get(word) or (word if word in _KINDS else word.capitalize()))
+    return " ".join(shown)
 
 
 def mask_secrets(text: str, name: Callable[[str], str]) -> str:

@@ -22,6 +22,7 @@ from spanproof.sandbox.scanners.secret_formats import (
     entropy,
     find_all,
     find_secrets,
+    format_title,
 )
 from spanproof.sandbox.scanners.source import Source
 from spanproof.sandbox.words import words
@@ -82,9 +83,8 @@ def scan(context: Context, source: Source) -> None:
         verdict = _judge(text, found)
         if verdict is not Verdict.ALLOW and _claims(taken, (found.start, found.end)):
             name, place = found.form.name, source.place(found.start, found.end)
-            context.add_secret(
-                f"secret.{name}", place, f"holds a secret: {name}", text[found.start : found.end], verdict
-            )
+            message = f"holds a secret: {format_title(name)}"
+            context.add_secret(f"secret.{name}", place, message, text[found.start : found.end], verdict)
     _scan_assigned(context, source, taken)
     if len(text) < 200_000:
         _scan_entropy(context, source, taken)

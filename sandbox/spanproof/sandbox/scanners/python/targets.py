@@ -133,4 +133,4 @@ def judge_host(m: Machine, value: Value, port: Value | None, who: str, node: ast
 
 def plain_name(name: str) -> str:
     """A resolved name as people write it."""
-    return name.replace("()", "").removeprefix("?.")
+    return name.replace("().memory()", "").replace("()", "").removeprefix("?.")
