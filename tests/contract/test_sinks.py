@@ -89,7 +89,15 @@ class Connected:
         wait_until(lambda: self.waiting() == 0, "everything is sent")
 
 
-@pytest.fixture(params=PRODUCTS, ids=lambda product: product.kind)
+def _kind(product: type[Product]) -> str:
+    return product.kind
+
+
+WITH_SPANS = [each for each in PRODUCTS if each.kind != "otlp"]
+"""Products that join a score to a span; an event needs none."""
+
+
+@pytest.fixture(params=PRODUCTS, ids=_kind)
 def product(request: pytest.FixtureRequest) -> Product:
     made: Product = request.param()
     made.spans = {FIRST: TRACE, SECOND: TRACE}
@@ -180,9 +188,8 @@ def test_a_product_that_is_down_gets_everything_later(product, tmp_path) -> None
         assert there.counted("refused") == 0
 
 
+@pytest.mark.parametrize("product", WITH_SPANS, ids=_kind, indirect=True)
 def test_a_score_waits_for_a_span_that_comes_late_and_holds_up_no_other(product, tmp_path) -> None:
-    if product.kind == "otlp":
-        pytest.skip("an event needs no span to be there")
     product.spans = {FIRST: TRACE}
     late = f"{0xA2:032x}"
     # In MLflow a trace is there or not, in the others a span.
@@ -196,9 +203,8 @@ def test_a_score_waits_for_a_span_that_comes_late_and_holds_up_no_other(product,
         assert product.shown()[SECOND, "spanproof.execution"] == 0.25
 
 
+@pytest.mark.parametrize("product", WITH_SPANS, ids=_kind, indirect=True)
 def test_what_never_comes_is_given_up_in_the_end(product, tmp_path) -> None:
-    if product.kind == "otlp":
-        pytest.skip("an event needs no span to be there")
     product.spans = {}
     with connected(product, tmp_path, keep_for_s=0.001) as there:
         there.sinks.keep([evaluation(score(GOOD))])

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.evaluators.model import Replay, ReplayedStep, RunEvaluation, TraceEvaluation
+from spanproof.evaluators.model import NoReplay, Replay, ReplayedStep, RunEvaluation, TraceEvaluation
 from spanproof.sandbox.model import Attempt, AttemptKind, Execution, FailureClass
 from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
 from spanproof.store import Store, open_store
@@ -260,3 +260,23 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 def embedded(tmp_path: Path) -> Iterator[Store]:
     with open_store(tmp_path / "store") as opened:
         yield opened
+
+
+@pytest.fixture
+def failing(evaluation):
+    """Make an evaluation of a run whose one snippet raised."""
+
+    def make(
+        number: int, message: str, error_type: str = "ShopError", *, at: int = START_NS, **cohort: str
+    ) -> TraceEvaluation:
+        who = Cohort(**{"project": "shop", "agent": "pricer", **cohort})
+        made = evaluation(
+            number, cohort=who, verdicts={Layer.EXECUTION: Scored(0.0, Label.FAIL, "it failed")}, start_ns=at
+        )
+        (run,) = made.runs
+        snippet = replace(run.run.snippets[0], error=SpanError(error_type, message), tape=())
+        step = replace(run.run.steps[0], snippets=(snippet,), calls=())
+        failed = replace(run, run=replace(run.run, steps=(step,)), replay=NoReplay("off"))
+        return replace(made, runs=(failed,))
+
+    return make

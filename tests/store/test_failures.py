@@ -1,38 +1,17 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from spanproof.evaluators.model import NoReplay, TraceEvaluation
 from spanproof.failures import State
 from spanproof.store import FailureCluster, Store, StoreError, TriageAction, open_store
 from spanproof.store.connection import _server
 from spanproof.store.hold import holder_of
-from spanproof.trace import Cohort, Label, Layer, Scored, SpanError
+from spanproof.trace import Label, Layer, Scored
 
 from .conftest import START_NS
 
 FAILED = {Layer.EXECUTION: Scored(0.0, Label.FAIL, "it failed")}
 DAY = 86_400 * 10**9
-
-
-@pytest.fixture
-def failing(evaluation):
-    """Make an evaluation of a run whose one snippet raised."""
-
-    def make(
-        number: int, message: str, error_type: str = "ShopError", *, at: int = START_NS, **cohort: str
-    ) -> TraceEvaluation:
-        who = Cohort(**{"project": "shop", "agent": "pricer", **cohort})
-        made = evaluation(number, cohort=who, verdicts=FAILED, start_ns=at)
-        (run,) = made.runs
-        snippet = replace(run.run.snippets[0], error=SpanError(error_type, message), tape=())
-        step = replace(run.run.steps[0], snippets=(snippet,), calls=())
-        failed = replace(run, run=replace(run.run, steps=(step,)), replay=NoReplay("off"))
-        return replace(made, runs=(failed,))
-
-    return make
 
 
 def clusters(

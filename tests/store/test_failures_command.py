@@ -9,13 +9,11 @@ import pytest
 from spanproof.cli.app import run
 from spanproof.store import open_store
 
-from .test_failures import failing  # noqa: F401 - a fixture
-
 MINUTE = 60 * 10**9
 
 
 @pytest.fixture
-def location(tmp_path, failing):  # noqa: F811
+def location(tmp_path, failing):
     """Four runs that fail in two ways within the last hour, the rarer way by another agent as well."""
     now = time.time_ns()
     runs = [

@@ -15,7 +15,14 @@ import pytest
 from spanproof.sandbox.scanners.context import clock
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.sandbox.scanners.secret_formats import FORMATS, Format, find_secrets, mask_secrets, translate
+from spanproof.sandbox.scanners.secret_formats import (
+    FORMATS,
+    Format,
+    find_secrets,
+    format_title,
+    mask_secrets,
+    translate,
+)
 
 _PIPELINE = Pipeline()
 _LETTERS = string.ascii_letters + string.digits
@@ -234,3 +241,18 @@ def test_secrets_are_masked_by_their_form_alone() -> None:
         == "a <github-token> and <github-token>."
     )
     assert mask_secrets("plain words", str) == "plain words"
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("github-token", "GitHub token"),
+        ("google-service-account", "Google service account"),
+        ("new-relic-user-api-id", "New Relic user API ID"),
+        ("stripe-style-live-key", "Stripe-style live key"),
+        ("private-key", "private key"),
+        ("1password-secret-key", "1Password secret key"),
+    ],
+)
+def test_a_format_is_named_for_people(name: str, title: str) -> None:
+    assert format_title(name) == title

@@ -56,12 +56,19 @@ _BY_NAME: Final = r"[\w.-]{0,50}?"
 
 
 _SPELLED: Final = {
-    "aws": "AWS", "github": "GitHub", "gitlab": "GitLab", "openai": "OpenAI", "api": "API", "npm": "npm",
-    "oauth": "OAuth", "pypi": "PyPI", "json": "JSON", "sendgrid": "SendGrid", "digitalocean": "DigitalOcean",
-    "stripe-style": "Stripe-style", "new-relic": "New Relic", "hugging-face": "Hugging Face",
-    "fine-grained": "fine-grained token",
+    "aws": "AWS", "gcp": "GCP", "github": "GitHub", "gitlab": "GitLab", "openai": "OpenAI", "api": "API",
+    "npm": "npm", "oauth": "OAuth", "pypi": "PyPI", "json": "JSON", "jwt": "JWT", "id": "ID", "url": "URL",
+    "ca": "CA", "pat": "PAT", "ptt": "PTT", "rrt": "RRT", "scim": "SCIM", "cicd": "CI/CD", "ad": "AD",
+    "yaml": "YAML", "xai": "xAI", "nvidia": "NVIDIA", "clickhouse": "ClickHouse", "hashicorp": "HashiCorp",
+    "circleci": "CircleCI", "nuget": "NuGet", "posthog": "PostHog", "langsmith": "LangSmith",
+    "linkedin": "LinkedIn", "sendgrid": "SendGrid", "digitalocean": "DigitalOcean", "1password": "1Password",
 }  # fmt: skip
-_KINDS: Final = frozenset({"key", "token", "webhook", "access", "storage", "live", "web"})
+_TWO_WORDS: Final = (
+    ("stripe-style", "Stripe-style"),
+    ("new-relic", "New Relic"),
+    ("hugging-face", "Hugging Face"),
+)
+"""Providers whose name is two words of an id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,15 +211,16 @@ def _is_candidate(run: str) -> bool:
 
 def format_title(name: str) -> str:
     """A format's name for people: `github-token` is a GitHub token."""
-    if name == "private-key":
-        return "private key"
-    for phrase in ("stripe-style", "new-relic", "hugging-face", "fine-grained"):
-        name = name.replace(phrase, phrase.replace("-", "\0"))
-    shown = []
-    for word in name.split("-"):
-        word = word.replace("\0", "-")
-        shown.append(_SPELLED.get(word) or (word if word in _KINDS else word.capitalize()))
-    return " ".join(shown)
+    for start, provider in _TWO_WORDS:
+        if name.startswith(f"{start}-"):
+            return " ".join([provider, *map(_spell, name[len(start) + 1 :].split("-"))])
+    first, *rest = name.split("-")
+    provider = first if name == "private-key" else _SPELLED.get(first) or first.capitalize()
+    return " ".join([provider, *map(_spell, rest)])
+
+
+def _spell(word: str) -> str:
+    return _SPELLED.get(word, word)
 
 
 def mask_secrets(text: str, name: Callable[[str], str]) -> str:

@@ -123,6 +123,16 @@ class Database(Enum):
     UNKNOWN = auto()
 
 
+IN_MEMORY: Final = "().memory()"
+IN_FILE: Final = "().file()"
+"""What the names of connections hold whose database is in the program's own memory, or in a file."""
+
+
+def without_database(name: str) -> str:
+    """The name of a connection as people write it."""
+    return name.replace(IN_MEMORY, "").replace(IN_FILE, "")
+
+
 def is_held(context: Context, database: Database) -> bool:
     """Whether a statement is held to the policy's verbs and tables, and not only to what reaches out.
 

@@ -28,7 +28,7 @@ from spanproof.sandbox.scanners.ecma.values import (
 from spanproof.sandbox.scanners.ecma.walk import Script
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.rules import explain_call
-from spanproof.sandbox.scanners.sql import Database, is_held, scan_sent
+from spanproof.sandbox.scanners.sql import IN_MEMORY, Database, is_held, scan_sent, without_database
 from spanproof.sandbox.scanners.urls import find_hazard
 
 _ACTIONS = {
@@ -113,13 +113,9 @@ def _judge(
 
 def _database_file(script: Script, value: Value, name: str, node: Node) -> Value | None:
     if text_of(value) in {"", ":memory:"}:
-        return Ref(f"{name}{_MEMORY}")
+        return Ref(f"{name}{IN_MEMORY}")
     _path(script, Action.WRITE, value, name, node)
     return None
-
-
-_MEMORY: Final = "().memory()"
-"""What the names of connections hold whose database is in the script's memory."""
 
 
 def _send(script: Script, name: str, arguments: Sequence[Value], node: Node) -> None:
@@ -130,9 +126,11 @@ def _send(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
     if not arguments or not made or kind not in {"files", "servers"} or not sends:
         return
     database = Database.SERVER if kind == "servers" else Database.FILE
-    if _MEMORY in name:
+    if IN_MEMORY in name:
         database = Database.MEMORY
-    context = script.context.nested(script.place(node), f"{name.replace('()', '')} runs a statement: ")
+    context = script.context.nested(
+        script.place(node), f"{without_database(name).replace('()', '')} runs a statement: "
+    )
     for option in options_of(arguments[0]):
         if isinstance(option, Object):
             option = option.entries.get("text") or option.entries.get("sql") or UNKNOWN

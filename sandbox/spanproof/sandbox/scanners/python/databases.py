@@ -27,7 +27,7 @@ from spanproof.sandbox.scanners.python.values import (
     taint_of,
     text_value,
 )
-from spanproof.sandbox.scanners.sql import Database, is_held
+from spanproof.sandbox.scanners.sql import IN_FILE, IN_MEMORY, Database, is_held
 from spanproof.sandbox.words import words
 
 _SQL_REACHES_OUT: Final = re.compile(
@@ -41,10 +41,6 @@ _SQL_REACHES_OUT: Final = re.compile(
 _SERVER: Final = re.compile(r"(?i)(?:^|[\s;])(?:host|hostaddr|server|data source)\s{0,4}=\s{0,4}([^\s;,]+)")
 """The server in a connection string of keys and values."""
 
-
-_MEMORY: Final = "().memory()"
-_FILE: Final = "().file()"
-"""What names of connections hold whose database is in the program's memory, or a file."""
 
 _GIVEN_A_CONNECTION: Final = words(
     "pandas.read_sql pandas.read_sql_query pandas.read_sql_table ?.to_sql polars.read_database"
@@ -62,7 +58,7 @@ def _db_file(call: Call, value: Value) -> Value | None:
         if text is not None and text.startswith("file:"):
             option = text_value((text[5:].partition("?")[0], *pieces_of(option)[1:]), option.taint)
         call.judge_path(Action.WRITE, option)
-    return Ref(f"{call.name}{_MEMORY}" if in_memory else f"{call.name}()")
+    return Ref(f"{call.name}{IN_MEMORY}" if in_memory else f"{call.name}()")
 
 
 def _db_server(call: Call, value: Value) -> Value | None:
@@ -88,7 +84,7 @@ def _db_url(call: Call, value: Value) -> Value | None:
             continue
         call.crossed(call.boundary.url(pieces))
     kinds = {_kind_of(option) for option in options_of(value)}
-    end = _MEMORY if kinds == {Database.MEMORY} else _FILE if kinds == {Database.FILE} else "()"
+    end = IN_MEMORY if kinds == {Database.MEMORY} else IN_FILE if kinds == {Database.FILE} else "()"
     return Ref(f"{call.name}{end}")
 
 
@@ -160,10 +156,10 @@ def _kind_of(connection: Value) -> Database:
 
 
 def _kind(name: str) -> Database:
-    if _MEMORY in name or (name.startswith("duckdb.") and "()" not in name):
+    if IN_MEMORY in name or (name.startswith("duckdb.") and "()" not in name):
         return Database.MEMORY
     kinds = {effect.kind for effect in SINKS.get(name.partition("()")[0], ())}
-    if "dbfile" in kinds or _FILE in name:
+    if "dbfile" in kinds or IN_FILE in name:
         return Database.FILE
     return Database.SERVER if kinds & {"dbserver", "dburl"} else Database.UNKNOWN
 

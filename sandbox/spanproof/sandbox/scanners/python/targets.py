@@ -23,6 +23,7 @@ from spanproof.sandbox.scanners.python.values import (
     pieces_of,
     taint_of,
 )
+from spanproof.sandbox.scanners.sql import without_database
 
 _BUFFERS = (
     "io.",
@@ -133,4 +134,4 @@ def judge_host(m: Machine, value: Value, port: Value | None, who: str, node: ast
 
 def plain_name(name: str) -> str:
     """A resolved name as people write it."""
-    return name.replace("().memory()", "").replace("()", "").removeprefix("?.")
+    return without_database(name).replace("()", "").removeprefix("?.")
