@@ -87,7 +87,7 @@ class Recorded:
         return next(each for each in self.spans if each.context.span_id == span.parent.span_id)
 
     def tree(self, *, side_by_side: bool = False) -> str:
-        """One line per span: its name, kind, and the attributes that tell what it stands for.
+        """One line per span: its name, kind, and the attributes that say what it is.
 
         Siblings stand in the order of their beginning, or of their text when they ran `side_by_side`.
         """

@@ -1,4 +1,4 @@
-"""What a user tells of a run is stored, shown with the run, and counts in the gate."""
+"""The feedback of a user on a run is stored, shown with the run, and counts in the gate."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A judge: a model asked where the rules leave it open, under a budget, with checked and kept replies."""
+"""A judge: a model that decides what the rules leave open, under a budget, with checked and kept replies."""
 
 from spanproof.evaluators.judge.cascade import BESIDE, JudgeCascade, cascades
 from spanproof.evaluators.judge.client import Judge, JudgeSettings
