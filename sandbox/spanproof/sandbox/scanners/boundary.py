@@ -29,6 +29,10 @@ _METADATA_HOSTS = frozenset(
 )  # fmt: skip
 
 
+_IMPLIED_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443, "ftp": 21, "sftp": 22, "ssh": 22}
+"""The port of a URL that names none."""
+
+
 class Action(StrEnum):
     """What is done to a path."""
 
@@ -142,7 +146,7 @@ class Boundary:
     def _split_url(self, text: str) -> Crossing | None:
         try:
             split = urlsplit(text)
-            host, port = split.hostname or "", split.port
+            host, port = split.hostname or "", split.port or _IMPLIED_PORTS.get(split.scheme.lower())
         except ValueError:
             return Crossing("network.host", f"reaches a host that cannot be read: {_shown(text)}")
         return self.host(unquote(host), port)

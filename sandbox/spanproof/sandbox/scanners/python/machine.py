@@ -101,15 +101,36 @@ class Tables:
     expressions: dict[type, Evaluator]
     statements: dict[type, Executor]
     call: Caller
+    set_attribute: Callable[[Machine, Ref, str, Value, ast.expr], None]
+    """Judges what an attribute of something outside the program is set to."""
 
 
 class Machine:
     """Reads one program."""
 
     __slots__ = (
-        "_lines", "_next_check", "call_limit", "called", "changes", "classes", "context", "frames",
-        "functions", "hard_limit", "imported_all", "overrides", "parse", "scope", "soft_limit", "steps",
-        "tables", "uncertain", "visited_dead", "written",
+        "_lines",
+        "_next_check",
+        "call_limit",
+        "called",
+        "changes",
+        "classes",
+        "context",
+        "frames",
+        "functions",
+        "hard_limit",
+        "imported_all",
+        "overrides",
+        "parse",
+        "raised",
+        "scope",
+        "soft_limit",
+        "steps",
+        "tables",
+        "text",
+        "uncertain",
+        "visited_dead",
+        "written",
     )  # fmt: skip
 
     def __init__(
@@ -118,6 +139,9 @@ class Machine:
         self.context = context
         self.tables = tables
         self.parse = parse
+        self.text = text
+        self.raised: list[Value] = []
+        """What the program raises, which a handler may get."""
         self.scope = Scope()
         self.frames: list[Frame] = []
         self.functions: list[Function] = []

@@ -17,6 +17,7 @@ from spanproof.sandbox.scanners.python.values import (
     Items,
     Mapping,
     Path,
+    Ref,
     Text,
     Unknown,
     Value,
@@ -31,6 +32,9 @@ from spanproof.sandbox.scanners.python.values import (
 
 def operate(m: Machine, kind: type[ast.operator], left: Value, right: Value, node: ast.expr) -> Value:
     """What an operator gives, alternatives included."""
+    for value in (left, right):
+        if isinstance(value, Ref) and value.name == "os.environ":
+            m.call(Ref("os.environ.copy"), Arguments([], {}), node)
     lefts, rights = options_of(left), options_of(right)
     if len(lefts) * len(rights) == 1:
         return _operate_one(m, kind, left, right, node)
