@@ -41,7 +41,8 @@ from spanproof.sandbox.words import words
 
 SENSITIVE: Final = words(
     "os sys subprocess builtins socket shutil importlib posix ctypes pathlib io codecs runpy pty http"
-    " http.client urllib urllib.request requests httpx tempfile multiprocessing signal pickle webbrowser ftplib smtplib"
+    " http.client urllib urllib.request requests httpx tempfile multiprocessing signal pickle webbrowser"
+    " ftplib smtplib"
 )
 """Modules whose functions reach outside: what is taken out of them by an unknown name may be one."""
 

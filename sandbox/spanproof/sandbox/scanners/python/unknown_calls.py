@@ -81,7 +81,7 @@ def check_unknown_call(m: Machine, function: Value, arguments: Arguments, node: 
 
 
 def check_target(m: Machine, owner: Ref, name: str, value: Value, node: ast.expr) -> None:
-    """Review where an object of a library is told to go by one of its attributes."""
+    """Review where an object of a library goes by one of its attributes."""
     if name in _TARGETS and "()" in owner.name:
         for option in value.entries.values() if isinstance(value, Mapping) else (value,):
             judge_literal(m, option, f"{owner.name}.{name}", node, Kind(paths=True, hosts=True))

@@ -14,9 +14,10 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.pieces import bounded
-from spanproof.sandbox.scanners.shell import programs
+from spanproof.sandbox.scanners.shell import interpreters, network, programs
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
+    HOLE,
     MAX_ALTERNATIVES,
     MAX_BRANCHED,
     NOTHING,
@@ -30,6 +31,10 @@ from spanproof.sandbox.scanners.shell.state import (
 from spanproof.sandbox.scanners.shell.walk import NodeHandler, Shell
 
 _CHANGES_LOADING = frozenset({"LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV", "PROMPT_COMMAND", "PYTHONPATH"})
+
+
+_PROMPTS = frozenset({"PS0", "PS1", "PS2", "PS3", "PS4"})
+"""Variables whose text the shell expands before it shows it."""
 
 
 def _command(shell: Shell, node: Node, stdin: Stream) -> Stream:
@@ -152,6 +157,13 @@ def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
             shell.state.origins[name] = shell.substituted_from
     if name in _CHANGES_LOADING:
         shell.add("environment.write", node, f"sets {name}, which changes how programs load")
+    if name in _PROMPTS:
+        shell.run_substitutions(value, f"the prompt {name}", node)
+    elif name == "PROMPT_COMMAND":
+        interpreters.run_word(shell, value, frozenset(), "the prompt runs a command: ", node)
+    elif name.upper().endswith("_PROXY") and not name.upper().startswith("NO_") and known(value):
+        network.judge_url(shell, value, name, node)
+    shell.run_subscripts(value, node)
 
 
 def _value(shell: Shell, node: Node | None) -> Words:
@@ -188,8 +200,15 @@ def _unset(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return NOTHING
 
 
+def _bare_redirect(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    """A redirection without a command: `$(< file)` gives what the file holds."""
+    given = _redirect(shell, node)
+    return NOTHING if given is None else Stream(HOLE, frozenset({"file"}))
+
+
 HANDLERS: Final[dict[str, NodeHandler]] = {
     "command": _command,
+    "file_redirect": _bare_redirect,
     "redirected_statement": _redirected,
     "variable_assignment": _assignment,
     "declaration_command": _declaration,

@@ -124,8 +124,15 @@ def _judge_option(shell: Shell, program: str, option: str, value: Words, node: N
         _data(shell, program, value, node)
     elif role == "url":
         judge_url(shell, value, program, node)
+    elif role == "route":
+        for pieces in value:
+            end = (pieces[-1] or "").split(":")
+            host = end[-2] if option == "--connect-to" and len(end) > 1 else end[-1]
+            _judge_host(shell, ((host or None, ),), program, node)  # fmt: skip
     elif role in {"read", "write"}:
         shell.judge_path(Action(role), value, program, node)
+    elif option not in {"-e", "--referer"}:
+        shell.judge_literals(value, program, node)
 
 
 def _data(shell: Shell, program: str, argument: Words, node: Node) -> None:

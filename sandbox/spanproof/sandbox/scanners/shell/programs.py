@@ -30,7 +30,7 @@ from spanproof.sandbox.scanners.shell.catalogue import (
     WRAPPERS,
 )
 from spanproof.sandbox.scanners.shell.files import operands_in_role
-from spanproof.sandbox.scanners.shell.interpreters import run_interpreter, run_shell
+from spanproof.sandbox.scanners.shell.interpreters import run_interpreter, run_shell, run_word
 from spanproof.sandbox.scanners.shell.network import send_statements, values_of
 from spanproof.sandbox.scanners.shell.options import after_options, split_options
 from spanproof.sandbox.scanners.shell.state import (
@@ -41,12 +41,17 @@ from spanproof.sandbox.scanners.shell.state import (
     UNKNOWN_STREAM,
     Stream,
     Words,
+    joined,
     known,
 )
 from spanproof.sandbox.scanners.shell.walk import Handler, Shell
 from spanproof.sandbox.scanners.sql import Database
 
 _ABSOLUTE = re.compile(r"^(?:--?[\w-]+=)?((?:/|~/|\.\./)[\w.+@~/*?\[\]{}-]*)$")
+
+
+_SUBSCRIPTED: Final = frozenset({"test", "[", "printf", "read", "unset", "wait", "getopts"})
+"""Built-ins that take the names of variables, subscripts included."""
 
 
 def run(shell: Shell, fields: Sequence[Words], stdin: Stream, node: Node) -> Stream:
@@ -57,6 +62,9 @@ def run(shell: Shell, fields: Sequence[Words], stdin: Stream, node: Node) -> Str
         return streams[0]
     name = known(head)
     arguments = list(fields[1:])
+    if name in _SUBSCRIPTED:
+        for one in arguments:
+            shell.run_subscripts(one, node)
     if name is None:
         _unknown_program(shell, head, arguments, node)
         return UNKNOWN_STREAM
@@ -117,6 +125,13 @@ def _wrapper(shell: Shell, program: str, arguments: list[Words], stdin: Stream, 
         return Stream(HOLE, frozenset({"environment"}))
     rest = after_options(arguments, WRAPPER_VALUED.get(program, ""))
     rest = rest[WRAPPER_OPERANDS.get(program, 0) :]
+    for one in arguments[: len(arguments) - len(rest)]:
+        shell.judge_literals(one, program, node)
+    if program in {"xargs", "parallel"}:
+        for file in values_of(arguments, {"-a", "--arg-file", "--joblog"}):
+            shell.judge_path(Action.READ, file, program, node)
+    for line in values_of(arguments, _COMMAND_OPTIONS.get(program, set())):
+        run_word(shell, line, frozenset(), f"{program} runs a command: ", node)
     while rest and (text := known(rest[0])) is not None and "=" in text and program in {"env", "sudo"}:
         rest = rest[1:]
     if not rest:
@@ -132,6 +147,12 @@ def _wrapper(shell: Shell, program: str, arguments: list[Words], stdin: Stream, 
         if not any(known(one) in marks for one in arguments):
             rest = [*rest, tuple(added) or HOLE]
     return run(shell, rest, stdin, node)
+
+
+_COMMAND_OPTIONS: Final = {
+    "env": {"-S", "--split-string"}, "script": {"-c", "--command"}, "flock": {"-c", "--command"},
+}  # fmt: skip
+"""Options of wrappers whose value is a command line."""
 
 
 def _lines(pieces: Pieces) -> Sequence[Pieces]:
@@ -240,6 +261,24 @@ def _sqlite(shell: Shell, program: str, arguments: list[Words], stdin: Stream, n
 def _git(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     operands, _ = split_options(arguments, "Cc")
     verb = known(operands[0]) if operands else None
+    settings = values_of(arguments[: _index_of(arguments, verb)], {"-c", "--config-env"})
+    if verb == "config" and len(operands) > 2:
+        settings.append(joined([operands[-2], (("=",),), operands[-1]]))
+    if verb == "clone":
+        settings += values_of(arguments, {"-c", "--config"})
+    for setting in settings:
+        _git_setting(shell, setting, node)
+    texts = [known(one) or "" for one in arguments]
+    if verb == "submodule" and "foreach" in texts:
+        run_word(shell, joined(_spaced(operands[2:])), frozenset(), "git runs a command: ", node)
+    elif verb == "bisect" and "run" in texts:
+        run(shell, operands[2:], UNKNOWN_STREAM, node) if len(operands) > 2 else None
+    for command in values_of(arguments, _GIT_COMMANDS.get(verb or "", set())):
+        run_word(shell, command, frozenset(), "git runs a command: ", node)
+    for one in arguments:
+        if any((pieces[0] or "").startswith("ext::") for pieces in one):
+            shell.add("exec.dynamic", node, "git runs the command of an ext:: address")
+        shell.judge_literals(one, program, node)
     if verb in {"clone", "fetch", "pull", "push", "ls-remote", "submodule", "remote"}:
         urls = [one for one in operands[1:] if "://" in (known(one) or "") or "@" in (known(one) or "")]
         for url in urls:
@@ -247,6 +286,117 @@ def _git(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node
         if not urls and verb in {"fetch", "pull", "push", "clone"}:
             shell.add("network.dynamic", node, f"git {verb} reaches a host that is not known")
     return UNKNOWN_STREAM
+
+
+def _index_of(arguments: list[Words], verb: str | None) -> int:
+    return next((at for at, one in enumerate(arguments) if known(one) == verb), len(arguments))
+
+
+def _spaced(fields: Sequence[Words]) -> list[Words]:
+    return [part for field in fields for part in (field, ((" ",),))]
+
+
+_GIT_COMMANDS: Final = {
+    "rebase": {"-x", "--exec"}, "difftool": {"-x", "--extcmd"}, "clone": {"-u", "--upload-pack"},
+    "fetch": {"--upload-pack"}, "push": {"--receive-pack", "--exec"},
+    "grep": {"-O", "--open-files-in-pager"}, "filter-branch": {
+        "--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter",
+        "--parent-filter", "--tag-name-filter", "--setup",
+    },
+}  # fmt: skip
+"""Options of git's commands whose value is a command line."""
+
+_GIT_RUNS: Final = re.compile(
+    r"(?i)^(?:alias\..*|pager\..*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy|alternaterefscommand)"
+    r"|sequence\.editor|diff\.external|.*\.(?:textconv|clean|smudge|process|cmd|command|driver|helper|program"
+    r"|uploadpack|receivepack|vcs|packobjectshook))$"
+)
+"""Settings of git whose value is a command line."""
+
+
+def _git_setting(shell: Shell, setting: Words, node: Node) -> None:
+    for pieces in setting:
+        head = pieces[0]
+        name, _, value = (head or "").partition("=")
+        if head is None or (len(pieces) > 1 and not value):
+            shell.add("exec.dynamic", node, "changes a setting of git that is not known")
+        elif _GIT_RUNS.match(name):
+            is_git = name.lower().startswith("alias.") and not value.startswith("!")
+            text = ("git " if is_git else "") + value.removeprefix("!")
+            run_word(shell, ((text, *pieces[1:]),), frozenset(), f"git's {name} runs a command: ", node)
+        elif name.lower() in {"core.hookspath", "include.path", "core.attributesfile"}:
+            shell.judge_path(Action.READ, ((value, *pieces[1:]),), "git", node)
+            shell.add("exec.dynamic", node, f"git's {name} names files whose commands run")
+        elif "proxy" in name.lower():
+            network.judge_url(shell, ((value, *pieces[1:]),), "git", node)
+        else:
+            target = name.partition(".")[2].rpartition(".")[0] if "insteadof" in name.lower() else value
+            shell.judge_literals(((target, *pieces[1:]),), "git", node)
+
+
+def _editor(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    """An editor or pager: its own commands are programs too."""
+    operands, _ = split_options(arguments, "cSTuUiw")
+    if any(_EDITOR_COMMAND.match(known(one) or "?") for one in arguments if (known(one) or "-")[0] in "-+"):
+        shell.add("exec.dynamic", node, f"{program} runs commands of its own")
+    for operand in operands:
+        if not (known(operand) or "").startswith("+"):
+            shell.judge_path(Action.READ, operand, program, node)
+    return Stream(HOLE, frozenset({"file"}))
+
+
+_EDITOR_COMMAND: Final = re.compile(r"\+(?!\d*$|/)|-(?:c|S|u|s|es|-cmd|-startuptime|w|W)")
+
+
+def _make(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    """Review rules on the line; a makefile is like any file that is not in the snippet."""
+    for text in values_of(arguments, {"--eval", "-E"}):
+        shell.add(
+            "exec.dynamic", node, f"{program} reads rules from its line, {known(text) or 'not known'}"[:80]
+        )
+    for file in values_of(arguments, {"-f", "--file", "--makefile"}):
+        shell.judge_path(Action.READ, file, program, node)
+        if known(file) in {"-", "/dev/stdin", "/dev/fd/0", "/dev/fd/63", None}:
+            shell.add("exec.dynamic", node, f"{program} runs rules that another command writes")
+    for one in arguments:
+        shell.run_substitutions(tuple(p for p in one if "$(shell" in (p[0] or "")), program, node)
+        shell.judge_literals(one, program, node)
+    return UNKNOWN_STREAM
+
+
+def _enable(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    if any((known(one) or "-f").startswith("-") and "f" in (known(one) or "f") for one in arguments):
+        shell.add("exec.native", node, "loads a built-in from a library")
+    return NOTHING
+
+
+def _hook(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    """A built-in that takes a command to run later."""
+    for given in values_of(arguments, {"-C", "-x", "-e"}):
+        line = _behind_key(given) if program == "bind" else given
+        run_word(shell, line, frozenset(), f"{program} runs a command: ", node)
+    for one in arguments:
+        shell.run_subscripts(one, node)
+        shell.judge_literals(one, program, node)
+    if program in {"mapfile", "readarray"}:
+        name = next(
+            (text for one in reversed(arguments) if (text := known(one)) and text[0] != "-"), "MAPFILE"
+        )
+        shell.state.variables[name] = HOLE
+        if stdin.origin:
+            shell.state.origins[name] = stdin.origin
+    return NOTHING
+
+
+def _behind_key(word: Words) -> Words:
+    """The command in `"key": command`."""
+    return tuple(((pieces[0] or "").partition(":")[2].strip(" '\""), *pieces[1:]) for pieces in word)
+
+
+def _arithmetic(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    for one in arguments:
+        shell.run_subscripts(one, node)
+    return _other(shell, program, arguments, node) if program not in OPERANDS else UNKNOWN_STREAM
 
 
 def _unknown_program(shell: Shell, head: Words, arguments: list[Words], node: Node) -> None:
@@ -272,11 +422,17 @@ def _judge_operands_of_unknown(shell: Shell, who: str, arguments: list[Words], n
             found = _ABSOLUTE.match(pieces[0] or "")
             if found is not None:
                 shell.judge_path(Action.READ, ((found[1], *pieces[1:]),), who, node)
+            else:
+                shell.judge_literals((pieces,), who, node)
 
 
 _HANDLERS: Final[dict[str, Handler]] = {
     **interpreters.HANDLERS,
     **files.HANDLERS,
     "find": _find, "kill": _kill, "read": _read, "set": _set, "shift": _shift, "history": _history,
+    **dict.fromkeys(["vi", "vim", "nvim", "view", "ex", "less", "more", "man", "vimdiff", "nano"], _editor),
+    **dict.fromkeys(["make", "gmake"], _make),
+    **dict.fromkeys(["complete", "compgen", "bind", "fc", "mapfile", "readarray", "hash"], _hook),
+    "let": _arithmetic, "enable": _enable,
     "sqlite3": _sqlite, "duckdb": _sqlite, "git": _git, }  # fmt: skip
 """Programs whose operands need more than a role."""
