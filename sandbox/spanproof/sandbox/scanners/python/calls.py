@@ -170,13 +170,20 @@ def _bind_parameters(m: Machine, function: Function, arguments: Arguments) -> No
             default = function.defaults[index - first_default]
             names[parameter.arg] = join_all([default, UNKNOWN]) if arguments.more else default
         else:
-            names[parameter.arg] = UNKNOWN
+            names[parameter.arg] = _FIXTURES.get(parameter.arg, UNKNOWN)
     if spec.vararg is not None:
         names[spec.vararg.arg] = Items(positional[len(parameters) :], "tuple", arguments.more)
     for parameter, keyword_default in zip(spec.kwonlyargs, function.keyword_defaults, strict=True):
         names[parameter.arg] = named.pop(parameter.arg, keyword_default or UNKNOWN)
     if spec.kwarg is not None:
         names[spec.kwarg.arg] = Mapping(dict(named), [UNKNOWN] if arguments.more else [])
+
+
+_FIXTURES = {
+    name: Path(("/tmp/", None), NAME)  # noqa: S108 - inside the sandbox
+    for name in ("tmp_path", "tmpdir")
+}
+"""What pytest gives the parameters of a test, which the program itself does not call."""
 
 
 def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr) -> Value:

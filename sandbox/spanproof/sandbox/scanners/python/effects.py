@@ -234,6 +234,13 @@ def _model(call: Call, value: Value) -> Value | None:
     return None
 
 
+def _implicit(call: Call, value: Value) -> Value | None:
+    """A library that always reaches the same host."""
+    if call.boundary.host(call.effect.keyword) is not None:
+        call.add("network.implicit", explain_call(plain_name(call.name), "network.implicit"))
+    return Ref(f"{call.name}()", NETWORK)
+
+
 def _expression(call: Call, value: Value) -> Value | None:
     """A formula over columns: Python, where it calls or goes through attributes."""
     for option in options_of(value):
@@ -402,6 +409,7 @@ CHECKS: Final[dict[str, Check]] = {
     "netrc": _netrc,
     "model": _model,
     "expression": _expression,
+    "implicit": _implicit,
     "logconfig": _log_config,
     "doctest": _doctest,
     "pathself": _path_self,
