@@ -171,6 +171,7 @@ def _scan_functions(context: Context, text: str) -> None:
         context.add("sql.too-complex", START, "takes longer to parse than its time")
         return
     for statement in statements:
+        _judge_files(context, statement)
         _judge_functions(context, source, statement)
         _judge_attach(context, statement)
 
@@ -320,6 +321,7 @@ def _judge(context: Context, source: Source, statement: exp.Expr) -> None:
                 f"the statement {_verb(inner).upper()} inside another is not allowed",
             )
     _judge_tables(context, statement)
+    _judge_files(context, statement)
     _judge_functions(context, source, statement)
     _judge_attach(context, statement)
 
@@ -365,10 +367,26 @@ def _judge_tables(context: Context, statement: exp.Expr) -> None:
         name = table.name.lower()
         if name in {"", _HOLE} or name in ctes:
             continue
-        if "/" in name or name.endswith((".csv", ".parquet", ".json", ".tsv", ".xlsx")):
-            _judge_path(context, table.name)
-        elif allowed is not None and name not in allowed and f"{table.db}.{name}".lower() not in allowed:
+        if (
+            allowed is not None
+            and not _is_file(name)
+            and name not in allowed
+            and f"{table.db}.{name}".lower() not in allowed
+        ):
             context.add("sql.table.unlisted", START, f"the table {name} is not one the policy names")
+
+
+def _judge_files(context: Context, statement: exp.Expr) -> None:
+    """Judge files that a statement reads like tables."""
+    from sqlglot import exp
+
+    for table in statement.find_all(exp.Table):
+        if _is_file(table.name.lower()):
+            _judge_path(context, table.name)
+
+
+def _is_file(name: str) -> bool:
+    return "/" in name or name.endswith((".csv", ".parquet", ".json", ".tsv", ".xlsx"))
 
 
 def _judge_functions(context: Context, source: Source, statement: exp.Expr) -> None:

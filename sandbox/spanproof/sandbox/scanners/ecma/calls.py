@@ -85,7 +85,7 @@ def _call_one(script: Script, function: Value, arguments: list[Value], node: Nod
     return CALLABLE if any(map(_reaches_outside, arguments)) else UNKNOWN
 
 
-def _reaches_outside(value: Value) -> bool:
+def _reaches_outside(value: Value, depth: int = 3) -> bool:
     """Whether a value is, or holds, a function or module that reaches outside."""
     if isinstance(value, Ref):
         return "(" not in value.name and (value.name in SINKS or value.name in _SENSITIVE)
@@ -96,7 +96,7 @@ def _reaches_outside(value: Value) -> bool:
         if isinstance(value, Object)
         else ()
     )
-    return any(isinstance(one, Ref) and _reaches_outside(one) for one in held)
+    return depth > 0 and any(_reaches_outside(one, depth - 1) for one in held)
 
 
 _SENSITIVE: Final = words(

@@ -54,7 +54,7 @@ def apply(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
         script.add("module.denied", node, f"calls {name}, in a module that reaches the host")
     result: Value | None = None
     _send(script, name, arguments, node)
-    if name not in SINKS:
+    if all(kind == "none" for kind, _ in SINKS.get(name, ())):
         judge_unknown_call(script, name, arguments, node)
     for kind, detail in SINKS.get(name, ()):
         if kind in {"deny", "review"}:
@@ -95,7 +95,9 @@ def _named_places(value: Value) -> Sequence[Value]:
     if isinstance(value, Array):
         return value.items[:_MOST]
     if isinstance(value, Object):
-        return [entry for key, entry in value.entries.items() if key in TARGETS]
+        named = [entry for key, entry in value.entries.items() if key in TARGETS]
+        inner = value.entries.get("connection") or value.entries.get("options")
+        return [*named, *_named_places(inner)] if isinstance(inner, Object) else named
     return [value]
 
 

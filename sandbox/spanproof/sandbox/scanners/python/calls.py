@@ -257,7 +257,8 @@ def _effects_and_result(m: Machine, function: Ref, arguments: Arguments, node: a
     effects.check_environment_escape(m, arguments, node)
     if found is None:
         unknown_calls.check_unknown_call(m, function, arguments, node)
-    _hand_over(m, arguments, node)
+    follows = found is not None and any(effect.kind in {"callback", "thread"} for effect in found)
+    _hand_over(m, arguments, node, followed=follows)
     if result is not None:
         return result
     return _result(function, arguments)
@@ -322,8 +323,15 @@ _MOST_HELD = 64
 """Items of a container that are looked at for functions."""
 
 
-def _hand_over(m: Machine, arguments: Arguments, node: ast.expr) -> None:
-    """A function given to code that is not read here is taken to be called, with what is not known."""
+def _hand_over(m: Machine, arguments: Arguments, node: ast.expr, *, followed: bool = False) -> None:
+    """A function given to code that is not read here is taken to be called, with what is not known.
+
+    Args:
+        m: the reader.
+        arguments: what the call is given.
+        node: the call.
+        followed: whether the call itself says what its functions are called with.
+    """
     for value in arguments.all():
         if isinstance(value, Function | Partial):
             call(m, value, _given_along(value, arguments), node)
@@ -331,7 +339,9 @@ def _hand_over(m: Machine, arguments: Arguments, node: ast.expr) -> None:
             given = _given_along(value, arguments)
             if given.positional:
                 call(m, value, given, node)
-            else:
+            elif not followed:
+                call(m, value, Arguments([UNKNOWN], {}, more=True), node)
+            if not followed:
                 effects.handed_over(m, value, node)
 
 

@@ -33,7 +33,8 @@ from spanproof.sandbox.words import words
 _SQL_REACHES_OUT: Final = re.compile(
     r"\b(?:attach\s+(?:database\b|['\"])|load_extension|load_file|into\s+(?:outfile|dumpfile)|xp_cmdshell"
     r"|pg_read_file|pg_ls_dir|lo_import|lo_export|dblink|utl_http|readfile|writefile"
-    r"|sys_exec|openrowset|read_csv|read_parquet|read_text|install\s+httpfs|copy\s|\.shell)",
+    r"|sys_exec|openrowset|read_\w+\s*\(|\w+_scan\s*\(|glob\s*\(|getenv|(?:from|join|into|to|load|import)\s*['\"]"
+    r"|install\s+\w|copy\s|export\s|sniff_csv|\.shell)",
     re.IGNORECASE,
 )
 

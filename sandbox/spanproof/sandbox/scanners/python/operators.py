@@ -63,7 +63,9 @@ def _operate_one(m: Machine, kind: type[ast.operator], left: Value, right: Value
         return folded
     if isinstance(left, Items) and isinstance(right, Const):
         return Items(left.items, left.kind, more=True)
-    numeric = kind in (ast.Sub, ast.Div, ast.FloorDiv, ast.Pow) or NAME == left.taint == right.taint
+    # `files("package") / "../x"` is a path of a library.
+    divides = kind is ast.Div and not (isinstance(left, Ref) and isinstance(right, Const | Ref))
+    numeric = divides or kind in (ast.Sub, ast.FloorDiv, ast.Pow) or NAME == left.taint == right.taint
     return Unknown(NAME if numeric and taint <= NAME else taint)
 
 

@@ -18,8 +18,8 @@ _CELL_MAGICS = re.compile(r"(?:bash|sh|script\s+(?:ba|z|da)?sh)\b")
 
 _AS_COMMANDS = {
     "sx": "", "system": "", "run": "python ", "load": "cat ", "loadpy": "cat ", "pycat": "cat ",
-    "pfile": "cat ", "writefile": "tee ", "file": "tee ", "save": "tee ", "notebook": "tee ", "alias": "eval ",
-    "edit": "vi -c edit ", **{name: f"{name} " for name in
+    "pfile": "cat ", "writefile": "tee ", "file": "tee ", "save": "tee ", "notebook": "tee ",
+    "alias": "eval ", "edit": "vi -c edit ", **{name: f"{name} " for name in
        ("cat", "cd", "conda", "cp", "less", "ls", "man", "mkdir", "more", "mv", "pip", "rm", "rmdir", "uv")},
 }  # fmt: skip
 """Magics that a command stands for; others change how things are shown or timed."""

@@ -7,6 +7,7 @@ each path, URL or host outside the boundary, unless the catalogue says that the 
 from __future__ import annotations
 
 import ast
+import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -32,6 +33,7 @@ from spanproof.sandbox.scanners.python.values import (
 
 _INERT: Final = LIBRARIES["inert"]
 _MODULES: Final = words_of(_INERT, "modules")
+_ACTIVE: Final = words_of(_INERT, "active")
 _ROUTES: Final = words_of(_INERT, "routes")
 _METHODS: Final = words_of(_INERT, "methods")
 _ROUTED: Final = words_of(_INERT, "routed")
@@ -57,7 +59,7 @@ def _kind_of(name: str) -> Kind | None:
         return None
     parts = name.replace("()", "").replace("[]", "").split(".")
     prefixes = {".".join(parts[:count]) for count in (1, 2, 3)}
-    if prefixes & _MODULES and not method.startswith(_MOVING):
+    if prefixes & _MODULES and not prefixes & _ACTIVE and not method.startswith(_MOVING):
         return None
     is_routed = bool(prefixes & _ROUTES) or method in _ROUTED
     return Kind(paths=not is_routed, hosts=not is_routed and parts[0] != "?")
@@ -74,15 +76,25 @@ def check_unknown_call(m: Machine, function: Value, arguments: Arguments, node: 
     else:
         called = node.func if isinstance(node, ast.Call) else node
         name = "?." + (called.id if isinstance(called, ast.Name) else getattr(called, "attr", "call"))
+    if name not in BUILTINS and any(_walks(value) for value in arguments.positional):
+        m.add("escape.internals", node, f"{plain_name(name)} gets a text that walks through attributes")
     kind = _kind_of(name)
     if kind is not None:
         for value in arguments.all():
             judge_literal(m, value, name, node, kind)
 
 
+_WALK: Final = re.compile(r"__(?:class|globals|subclasses|builtins|mro|bases?|import|code|getattribute)__")
+
+
+def _walks(value: Value) -> bool:
+    """Whether a text names the interpreter's internals, as those do that a library looks up."""
+    return isinstance(value, Const) and isinstance(value.value, str) and bool(_WALK.search(value.value))
+
+
 def check_target(m: Machine, owner: Ref, name: str, value: Value, node: ast.expr) -> None:
     """Review where an object of a library goes by one of its attributes."""
-    if name in _TARGETS and "()" in owner.name:
+    if name in _TARGETS:
         for option in value.entries.values() if isinstance(value, Mapping) else (value,):
             judge_literal(m, option, f"{owner.name}.{name}", node, Kind(paths=True, hosts=True))
 

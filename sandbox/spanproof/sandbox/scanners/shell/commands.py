@@ -8,6 +8,7 @@ command, its redirections are judged here.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from tree_sitter import Node
@@ -15,6 +16,7 @@ from tree_sitter import Node
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.pieces import bounded
 from spanproof.sandbox.scanners.shell import interpreters, network, programs
+from spanproof.sandbox.scanners.shell.catalogue import COMMAND_VARIABLES, LOADING_VARIABLES
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
     HOLE,
@@ -29,9 +31,6 @@ from spanproof.sandbox.scanners.shell.state import (
     known,
 )
 from spanproof.sandbox.scanners.shell.walk import NodeHandler, Shell
-
-_CHANGES_LOADING = frozenset({"LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV", "PROMPT_COMMAND", "PYTHONPATH"})
-
 
 _PROMPTS = frozenset({"PS0", "PS1", "PS2", "PS3", "PS4"})
 """Variables whose text the shell expands before it shows it."""
@@ -155,12 +154,12 @@ def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
         variables[name] = value
         if shell.substituted_from:
             shell.state.origins[name] = shell.substituted_from
-    if name in _CHANGES_LOADING:
+    if name in LOADING_VARIABLES:
         shell.add("environment.write", node, f"sets {name}, which changes how programs load")
     if name in _PROMPTS:
         shell.run_substitutions(value, f"the prompt {name}", node)
-    elif name == "PROMPT_COMMAND":
-        interpreters.run_word(shell, value, frozenset(), "the prompt runs a command: ", node)
+    elif name in COMMAND_VARIABLES and value != EMPTY:
+        interpreters.run_word(shell, value, frozenset(), f"{name} runs a command: ", node)
     elif name.upper().endswith("_PROXY") and not name.upper().startswith("NO_") and known(value):
         network.judge_url(shell, value, name, node)
     shell.run_subscripts(value, node)
@@ -183,6 +182,8 @@ def _declaration(shell: Shell, node: Node, stdin: Stream) -> Stream:
         else:
             fields.append(shell.words.word(child))
     keyword = node.children[0].type if node.children else ""
+    if any(_BY_NAME.match(known(word) or "") for word in fields):
+        shell.add("command.dynamic", node, "makes a variable that stands for another")
     printing = not node.named_children or any(known(word) in {"-p", "-x", "-xp", "-px"} for word in fields)
     if (
         printing
@@ -192,6 +193,10 @@ def _declaration(shell: Shell, node: Node, stdin: Stream) -> Stream:
         crossing = shell.context.boundary.environment("")
         shell.context.crossed("shell", crossing, shell.place(node), f"{keyword}:")
     return NOTHING
+
+
+_BY_NAME = re.compile(r"-[A-Za-z]*n")
+"""The option of `declare` and `local` for a reference to a variable."""
 
 
 def _unset(shell: Shell, node: Node, stdin: Stream) -> Stream:

@@ -166,8 +166,6 @@ def _tar(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node
     creates = "c" in flags or "--create" in texts
     for index, argument in enumerate(arguments):
         text = texts[index]
-        if text is not None and text.startswith("--checkpoint-action"):
-            run_text(shell, text.partition("exec=")[2], "tar runs a command: ", node)
         if (text is not None and text.startswith("-")) or index == 0:
             continue
         before = texts[index - 1] or ""

@@ -6,6 +6,7 @@ In: a program and its expanded operands. Out: findings, and a stream that rememb
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 from tree_sitter import Node
@@ -245,7 +246,7 @@ def _database(shell: Shell, program: str, arguments: list[Words], stdin: Stream,
 _STATEMENT_OPTIONS: Final = {"psql": {"-c", "--command"}, "mysql": {"-e", "--execute"}}
 
 
-def values_of(arguments: list[Words], options: set[str]) -> list[Words]:
+def values_of(arguments: list[Words], options: Collection[str]) -> list[Words]:
     """The values of options: the next word, what follows `=`, or the rest of the word."""
     found: list[Words] = []
     takes = False

@@ -18,6 +18,7 @@ from spanproof.sandbox.scanners.boundary import Action, Pieces
 from spanproof.sandbox.scanners.pieces import ENTRY, bounded, merged
 from spanproof.sandbox.scanners.shell import files, interpreters, network
 from spanproof.sandbox.scanners.shell.catalogue import (
+    COMMAND_OPTIONS,
     DENIED,
     HARMLESS,
     INSTALLERS,
@@ -84,6 +85,7 @@ def run(shell: Shell, fields: Sequence[Words], stdin: Stream, node: Node) -> Str
 def _dispatch(
     shell: Shell, name: str, program: str, arguments: list[Words], stdin: Stream, node: Node
 ) -> Stream:
+    _run_options(shell, program, arguments, node)
     handler = _HANDLERS.get(program)
     if handler is not None:
         return handler(shell, program, arguments, stdin, node)
@@ -107,12 +109,23 @@ def _dispatch(
     return _other(shell, name, arguments, node)
 
 
+def _run_options(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
+    """Read the command lines that a program gets by its options."""
+    options = COMMAND_OPTIONS.get(program)
+    for line in values_of(arguments, options) if options is not None else ():
+        plain = tuple(((pieces[0] or "").removeprefix("exec="), *pieces[1:]) for pieces in line)
+        run_word(shell, plain, frozenset(), f"{program} runs a command: ", node)
+
+
 def _installer(shell: Shell, program: str, arguments: list[Words], node: Node) -> Stream:
     verbs = INSTALLERS[program].split()
     first = next((text for one in arguments if (text := known(one)) and not text.startswith("-")), "")
     if not verbs or first in verbs:
         shell.add("command.install", node, f"{program} fetches and installs packages")
         network.judge_sources(shell, program, arguments, node)
+    else:
+        for one in arguments:
+            shell.judge_literals(one, program, node)
     return UNKNOWN_STREAM
 
 
@@ -130,8 +143,6 @@ def _wrapper(shell: Shell, program: str, arguments: list[Words], stdin: Stream, 
     if program in {"xargs", "parallel"}:
         for file in values_of(arguments, {"-a", "--arg-file", "--joblog"}):
             shell.judge_path(Action.READ, file, program, node)
-    for line in values_of(arguments, _COMMAND_OPTIONS.get(program, set())):
-        run_word(shell, line, frozenset(), f"{program} runs a command: ", node)
     while rest and (text := known(rest[0])) is not None and "=" in text and program in {"env", "sudo"}:
         rest = rest[1:]
     if not rest:
@@ -147,12 +158,6 @@ def _wrapper(shell: Shell, program: str, arguments: list[Words], stdin: Stream, 
         if not any(known(one) in marks for one in arguments):
             rest = [*rest, tuple(added) or HOLE]
     return run(shell, rest, stdin, node)
-
-
-_COMMAND_OPTIONS: Final = {
-    "env": {"-S", "--split-string"}, "script": {"-c", "--command"}, "flock": {"-c", "--command"},
-}  # fmt: skip
-"""Options of wrappers whose value is a command line."""
 
 
 def _lines(pieces: Pieces) -> Sequence[Pieces]:
@@ -273,8 +278,7 @@ def _git(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node
         run_word(shell, joined(_spaced(operands[2:])), frozenset(), "git runs a command: ", node)
     elif verb == "bisect" and "run" in texts:
         run(shell, operands[2:], UNKNOWN_STREAM, node) if len(operands) > 2 else None
-    for command in values_of(arguments, _GIT_COMMANDS.get(verb or "", set())):
-        run_word(shell, command, frozenset(), "git runs a command: ", node)
+    _run_options(shell, f"git-{verb}", arguments, node)
     for one in arguments:
         if any((pieces[0] or "").startswith("ext::") for pieces in one):
             shell.add("exec.dynamic", node, "git runs the command of an ext:: address")
@@ -295,16 +299,6 @@ def _index_of(arguments: list[Words], verb: str | None) -> int:
 def _spaced(fields: Sequence[Words]) -> list[Words]:
     return [part for field in fields for part in (field, ((" ",),))]
 
-
-_GIT_COMMANDS: Final = {
-    "rebase": {"-x", "--exec"}, "difftool": {"-x", "--extcmd"}, "clone": {"-u", "--upload-pack"},
-    "fetch": {"--upload-pack"}, "push": {"--receive-pack", "--exec"},
-    "grep": {"-O", "--open-files-in-pager"}, "filter-branch": {
-        "--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter",
-        "--parent-filter", "--tag-name-filter", "--setup",
-    },
-}  # fmt: skip
-"""Options of git's commands whose value is a command line."""
 
 _GIT_RUNS: Final = re.compile(
     r"(?i)^(?:alias\..*|pager\..*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy|alternaterefscommand)"
