@@ -22,7 +22,7 @@ _AS_COMMANDS = {
     "alias": "eval ", "edit": "vi -c edit ", **{name: f"{name} " for name in
        ("cat", "cd", "conda", "cp", "less", "ls", "man", "mkdir", "more", "mv", "pip", "rm", "rmdir", "uv")},
 }  # fmt: skip
-"""Magics that a command stands for; others change how things are shown or timed."""
+"""Magics that mean a command; others change how things are shown or timed."""
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.)(?: |$)")
 _MAX_REPAIRS = 24
 
@@ -157,7 +157,7 @@ _TIMED = re.compile(r"(?:timeit|time|prun|debug)\b(?:\s+-\w+(?:\s+\d+)?)*\s*(.*)
 
 
 def _command_of(mark: str, text: str) -> str | None:
-    """The shell command that a line of a notebook stands for."""
+    """The shell command that a line of a notebook means."""
     if mark.startswith("!"):
         return text
     name, _, rest = text.partition(" ")

@@ -183,7 +183,7 @@ def _declaration(shell: Shell, node: Node, stdin: Stream) -> Stream:
             fields.append(shell.words.word(child))
     keyword = node.children[0].type if node.children else ""
     if any(_BY_NAME.match(known(word) or "") for word in fields):
-        shell.add("command.dynamic", node, "makes a variable that stands for another")
+        shell.add("command.dynamic", node, "makes a variable that is another by name")
     printing = not node.named_children or any(known(word) in {"-p", "-x", "-xp", "-px"} for word in fields)
     if (
         printing
