@@ -118,6 +118,8 @@ class Boundary:
             return Crossing("network.dynamic", "reaches a host that is not known")
         text = head.strip().replace("\\", "/")
         scheme, separator, rest = text.partition("://")
+        if separator and scheme.lower() in {"zip", "tar", "gzip", "zip+file", "tar+file"}:
+            return self.path(Action.READ, (rest.partition("!")[0], *pieces[1:]))
         if separator and scheme.lower() == "file":
             return self.path(Action.READ, ("/" + rest.partition("/")[2], *pieces[1:]))
         if text.startswith("data:"):

@@ -37,7 +37,15 @@ from spanproof.sandbox.scanners.ecma.walk import Script
 from spanproof.sandbox.scanners.literals import find_place
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.rules import explain_call
-from spanproof.sandbox.scanners.sql import IN_MEMORY, Database, is_held, scan_sent, without_database
+from spanproof.sandbox.scanners.sql import (
+    IN_MEMORY,
+    Connection,
+    Database,
+    connection_of_url,
+    is_held,
+    scan_sent,
+    without_database,
+)
 
 _ACTIONS = {
     "read": Action.READ,
@@ -138,6 +146,7 @@ def _judge(
         return _database_file(script, value, name, node)
     elif kind == "dbserver":
         _url(script, value, name, node)
+        script.connections.setdefault(name, []).append(_connection_of(value))
     elif kind == "require":
         return require(script, value, node)
     return None
@@ -147,7 +156,19 @@ def _database_file(script: Script, value: Value, name: str, node: Node) -> Value
     if text_of(value) in {"", ":memory:"}:
         return Ref(f"{name}{IN_MEMORY}")
     _path(script, Action.WRITE, value, name, node)
+    script.connections.setdefault(name, []).append(Connection(Database.FILE, file=text_of(value) or ""))
     return None
+
+
+def _connection_of(value: Value) -> Connection:
+    if not isinstance(value, Object):
+        return connection_of_url(text_of(value) or "")
+    given = value.entries
+    url = text_of(given.get("connectionString") or given.get("uri"))
+    if url is not None:
+        return connection_of_url(url)
+    host = text_of(given.get("host") or given.get("server")) or ""
+    return Connection(Database.SERVER, host, text_of(given.get("database")) or "")
 
 
 def _send(script: Script, name: str, arguments: Sequence[Value], node: Node) -> None:
@@ -157,9 +178,11 @@ def _send(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
     sends = DATABASES.get(rest.rpartition(".")[2]) == "methods" or (module == "postgres" and not rest)
     if not arguments or not made or kind not in {"files", "servers"} or not sends:
         return
-    database = Database.SERVER if kind == "servers" else Database.FILE
+    database = Connection(Database.SERVER if kind == "servers" else Database.FILE)
     if IN_MEMORY in name:
-        database = Database.MEMORY
+        database = Connection(Database.MEMORY)
+    made_here = script.connections.get(module, [])
+    connections = [one for one in made_here if one.kind is database.kind] or [database]
     context = script.context.nested(
         script.place(node), f"{without_database(name).replace('()', '')} runs a statement: "
     )
@@ -167,8 +190,9 @@ def _send(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
         if isinstance(option, Object):
             option = option.entries.get("text") or option.entries.get("sql") or UNKNOWN
         pieces = pieces_of(option)
-        if pieces != (None,) or is_held(context, database):
-            scan_sent(context, pieces, database)
+        for connection in connections:
+            if pieces != (None,) or is_held(context, connection):
+                scan_sent(context, pieces, connection)
 
 
 def _path(script: Script, action: Action, value: Value, name: str, node: Node) -> None:

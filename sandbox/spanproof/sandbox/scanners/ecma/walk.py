@@ -40,6 +40,7 @@ from spanproof.sandbox.scanners.ecma.values import (
 from spanproof.sandbox.scanners.literals import find_place
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.source import START, Place
+from spanproof.sandbox.scanners.sql import Connection
 
 _MAX_DEPTH = 8
 _FREE_STEPS = 20_000
@@ -65,6 +66,8 @@ class Script:
         self.changes = 0
         self.written: list[Callable[[], None]] = []
         """For each assignment, what widens the value there to one that is not known."""
+        self.connections: dict[str, list[Connection]] = {}
+        """The databases that each driver's function was called for."""
         self.functions: list[Function] = []
         self.called: set[int] = set()
         self.stack: list[tuple[int, Sequence[Value], int]] = []

@@ -62,7 +62,8 @@ def _path_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr
             targets.judge_path(m, Action.READ if reads else Action.WRITE, target, who, node)
         return target
     if method in {"iterdir", "glob", "rglob", "walk"}:
-        return Items([Path((*owner.pieces, "/", None), NAME)], "list", more=True)
+        below = text_value((*owner.pieces, "" if owner.pieces[-1] == "/" else "/", None), NAME)
+        return Items([Path(pieces_of(below), NAME)], "list", more=True)
     if method in {"joinpath", "with_name", "with_suffix", "with_stem"}:
         return _sibling(m, owner, method, arguments, node)
     if method in {"expanduser", "relative_to"}:

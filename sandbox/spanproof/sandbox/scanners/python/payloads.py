@@ -33,7 +33,7 @@ from spanproof.sandbox.scanners.python.values import (
     options_of,
     taint_of,
 )
-from spanproof.sandbox.scanners.sql import Database, scan_sent
+from spanproof.sandbox.scanners.sql import Connection, scan_sent
 
 _SAFE_PICKLED = re.compile(
     r"^(?:(?:builtins|__builtin__)\.(?:set|frozenset|bytearray|complex|range|slice|object|list|dict|tuple|int"
@@ -61,10 +61,10 @@ def run_command(m: Machine, pieces: Pieces, taint: Taint, who: str, node: ast.ex
     nested.scan("bash", m.context.nested(m.place(node), f"{who} runs a command: "), text)
 
 
-def run_sql(m: Machine, pieces: Pieces, who: str, node: ast.expr, database: Database) -> None:
+def run_sql(m: Machine, pieces: Pieces, who: str, node: ast.expr, connection: Connection) -> None:
     """Scan a statement that is sent to a database."""
     inner = m.context.nested(m.place(node), f"{who.removeprefix('?.')} runs a statement: ")
-    scan_sent(inner, pieces, database)
+    scan_sent(inner, pieces, connection)
 
 
 def code_effect(call: Call, value: Value) -> Value | None:

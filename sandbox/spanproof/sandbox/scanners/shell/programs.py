@@ -46,7 +46,7 @@ from spanproof.sandbox.scanners.shell.state import (
     known,
 )
 from spanproof.sandbox.scanners.shell.walk import Handler, Shell
-from spanproof.sandbox.scanners.sql import Database
+from spanproof.sandbox.scanners.sql import Connection, Database
 
 _ABSOLUTE = re.compile(r"^(?:--?[\w-]+=)?((?:/|~/|\.\./)[\w.+@~/*?\[\]{}-]*)$")
 
@@ -257,7 +257,9 @@ def _sqlite(shell: Shell, program: str, arguments: list[Words], stdin: Stream, n
     given = [pieces for pieces in operands[0] if pieces not in {("",), (":memory:",)}] if operands else []
     if given:
         shell.judge_path(Action.WRITE, tuple(given), program, node)
-    database = Database.FILE if given else Database.MEMORY
+    database = (
+        Connection(Database.FILE, file=known(tuple(given)) or "") if given else Connection(Database.MEMORY)
+    )
     sent = [*operands[1:], *values_of(arguments, {"-c", "-s", "-cmd"})]
     send_statements(shell, program, sent or [stdin.words], database, node)
     return UNKNOWN_STREAM
