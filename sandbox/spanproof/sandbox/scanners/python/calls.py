@@ -208,7 +208,8 @@ def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr)
 
 def _reference(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
     name = function.name
-    if "callable" in function.taint and name.endswith(("()", "[]")):
+    of_unknown = isinstance(function.owner, Unknown) and "callable" in function.owner.taint
+    if of_unknown or ("callable" in function.taint and name.endswith(("()", "[]"))):
         m.add("exec.dynamic", node, "calls what other code made of a function or module that reaches outside")
     policy = m.context.boundary.policy
     if name in policy.allowed_calls:

@@ -36,8 +36,10 @@ def canonical(name: str) -> str:
     head, dot, tail = name.partition(".")
     if head in _SAME_MODULE:
         name = head = _SAME_MODULE[head] + (dot + tail if dot else "")
-    if name.startswith("builtins.") and name.count(".") == 1 and not name.endswith("__"):
+    if name.startswith("builtins.") and (name[9:] in BUILTINS or name.count(".") == 1) and name[9:11] != "__":
         name = name[9:]
+    elif name == "builtins.__import__":
+        name = "__import__"
     parts = name.split(".")
     for index in range(len(parts) - 1, 0, -1):
         part = parts[index]
