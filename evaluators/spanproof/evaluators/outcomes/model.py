@@ -92,6 +92,8 @@ class OriginKind(StrEnum):
     CHANCE = "chance"
     CLOCK = "clock"
     DEFAULT = "default"
+    PARTIAL = "partial"
+    """Printed by code that was stopped before its end."""
     NOTHING = "nothing"
 
 

@@ -4,7 +4,7 @@ from spanproof.evaluators.replay.apis import ApiIndex
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureBook, FixtureSet, load_fixtures
 from spanproof.evaluators.replay.record import recorded_class
 from spanproof.evaluators.replay.session import replay_run
-from spanproof.evaluators.replay.signatures import parameters_in
+from spanproof.evaluators.replay.signatures import parameters_in, tools_in
 from spanproof.evaluators.replay.sources import ReplayedSource, replay_sources
 from spanproof.evaluators.replay.tape import Tape
 
@@ -20,4 +20,5 @@ __all__ = [
     "recorded_class",
     "replay_run",
     "replay_sources",
+    "tools_in",
 ]
