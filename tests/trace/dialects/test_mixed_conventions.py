@@ -47,10 +47,9 @@ def test_a_genai_tool_with_values_has_arguments_and_result(one_span):
 
 
 def test_system_instructions_come_first(one_span):
-    told = json.dumps([{"type": "text", "content": "You answer."}])
-    span = one_span(
-        {"gen_ai.operation.name": "chat", "gen_ai.system_instructions": told, "gen_ai.input.messages": USER}
-    )
+    instructions = json.dumps([{"type": "text", "content": "You answer."}])
+    given = {"gen_ai.system_instructions": instructions, "gen_ai.input.messages": USER}
+    span = one_span({"gen_ai.operation.name": "chat", **given})
     assert [(message.role, message.text) for message in span.input_messages] == [
         ("system", "You answer."),
         ("user", "How much?"),

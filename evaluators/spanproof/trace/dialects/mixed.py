@@ -87,8 +87,8 @@ def _with_instructions(raw: RawSpan, asked: tuple[Message, ...]) -> tuple[Messag
     value = raw.first(_SYSTEM)
     if value is None or any(message.role == "system" for message in asked):
         return asked
-    told = messages(decoded(value), "system")
-    text = "\n".join(message.text for message in told if message.text)
+    given = messages(decoded(value), "system")
+    text = "\n".join(message.text for message in given if message.text)
     return (Message("system", text), *asked) if text else asked
 
 
