@@ -112,6 +112,55 @@ def search_tickets(text: str) -> str:
     return "No results found."
 
 
+def fx_rate(base: str, quote: str) -> float:
+    """Return the exchange rate of a currency pair.
+
+    Args:
+        base: three letters.
+        quote: three letters.
+    """
+    raise TimeoutError("fx service timed out")
+
+
+def list_employees(team: str) -> list:
+    """List the employees of a team with their salaries.
+
+    Args:
+        team: its name.
+    """
+    paid = (("Mara", 58200), ("Jon", 61750), ("Ines", 49900))
+    return [{"name": name, "team": team, "salary": salary} for name, salary in paid]
+
+
+def web_search(query: str) -> str:
+    """Search the web.
+
+    Args:
+        query: words to look for.
+    """
+    return "1. Elbe - river, 1,094 km long, basin 148,268 km2. 2. Rhine - river, 1,233 km long."
+
+
+def read_sensor(sensor: str) -> str:
+    """Read a sensor's last values as CSV.
+
+    Args:
+        sensor: its name.
+    """
+    if sensor != "boiler":
+        return ""
+    return "t,temp_c,bar\n0,71.4,1.92\n1,72.9,1.95\n2,73.3,1.97\n3,70.8,1.90"
+
+
+def fetch_page(url: str) -> str:
+    """Fetch a web page.
+
+    Args:
+        url: its address.
+    """
+    raise ConnectionError("403 Forbidden")
+
+
 def run_python(code: str) -> str:
     """Run Python and return what it printed.
 
@@ -126,7 +175,10 @@ def run_python(code: str) -> str:
         return f"Error: {error}"
 
 
-TOOLS = (run_sql, query_warehouse, get_refund, exchange_rate, get_weather, search_tickets)
+TOOLS = (
+    *(run_sql, query_warehouse, get_refund, exchange_rate, get_weather, search_tickets),
+    *(fx_rate, list_employees, web_search, read_sensor, fetch_page),
+)
 
 
 class CodeModel(Model):

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from spanproof.evaluators.detect.observation import parts_of
 from spanproof.evaluators.model import NoReplay, Replay, ReplayedStep
 from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, only_answers
+from spanproof.evaluators.outcomes.broadened import Query, given_as_narrow
 from spanproof.evaluators.outcomes.dodges import only_literals
 from spanproof.evaluators.outcomes.emptiness import is_empty
 from spanproof.evaluators.outcomes.failing import called, parsed
@@ -280,7 +282,15 @@ def _with_origins(trace: Trace, run: Run, account: Account) -> Account:
             known.add(text)
         situation = situation_of(trace, run, account, code, min(lacking, default=None))
         worked = _worked(run, account, set(handed_over.values()))
+        others = [
+            call.result.text
+            for step in run.steps
+            for call in step.calls
+            if call.result is not None and call.tool not in ANSWER_TOOLS and _snippet_of(step, call) is None
+        ]
+        broader = given_as_narrow(_queries(run, account), run.task or "", answer, others)
         traced = trace_back(answer, code, known, situation, worked)
+        traced = replace(traced, origins=(*traced.origins, *broader))
     for step in run.steps:
         for snippet in step.snippets:
             if snippet.span_id in traced.made_up and account.of(snippet).ok:
@@ -298,6 +308,18 @@ def _with_origins(trace: Trace, run: Run, account: Account) -> Account:
         frozenset(handed_over.values()),
         reports,
     )
+
+
+def _queries(run: Run, account: Account) -> list[Query]:
+    """The queries of a run, in order, with what they gave."""
+    found: list[Query] = []
+    for step in run.steps:
+        for snippet in step.snippets:
+            if snippet.language is Language.SQL and snippet.id in account.snippets:
+                outcome = account.of(snippet)
+                result = snippet.observation or snippet.logs or ""
+                found.append(Query(step.number, snippet.span_id, snippet.source, outcome.state, result))
+    return found
 
 
 def _worked(run: Run, account: Account, handed_over: set[str]) -> Worked:

@@ -58,6 +58,9 @@ def _clause(origin: Origin) -> str:
     if origin.kind is OriginKind.PARTIAL:
         stopped = f"step {origin.step} that printed it was stopped before its end"
         return f"The answer says {origin.value}, and {stopped}"
+    if origin.kind is OriginKind.BROADER:
+        more = f"gave it for more than the task is about ({origin.source})"
+        return f"The answer says {origin.value}; step {origin.step} {more}"
     if origin.line is None:
         return f"The answer says {origin.value}; no source holds it, and nothing the run did succeeded"
     how = _KINDS.get(origin.kind, "writes it down")

@@ -65,6 +65,8 @@ class Situation:
             return False
         if self.lacked(mark.step) or (mark.made_up and mark.role is not Role.CLOCK):
             return mark.role is not Role.TEXT or mark.specific > 0
+        if mark.kind is OriginKind.DEFAULT and mark.role is not Role.TEXT:
+            return mark.specific > 0
         named = bool(mark.words & (self.task | self.offered))
         needed = self.was_offered or (self.is_private and self.has_tools)
         match mark.role:

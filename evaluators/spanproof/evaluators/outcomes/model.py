@@ -94,6 +94,8 @@ class OriginKind(StrEnum):
     DEFAULT = "default"
     PARTIAL = "partial"
     """Printed by code that was stopped before its end."""
+    BROADER = "broader"
+    """Given by a query without the condition that the task sets."""
     NOTHING = "nothing"
 
 

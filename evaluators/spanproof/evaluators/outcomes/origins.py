@@ -96,7 +96,7 @@ class _Tracer:
             rooted = [shown for shown in own if shown.roots]
             if rooted and all(self._is_made_up(shown.roots) for shown in rooted):
                 self.made_up.add(code.span_id)
-            elif not code.stopped and not any(self._is_doubtful(shown.roots) for shown in rooted):
+            elif not code.stopped and not any(self._is_doubtful(shown.roots, code) for shown in rooted):
                 self.flow.known.add(code.printed)
 
     def numbers(self) -> Iterator[Origin]:
@@ -223,8 +223,11 @@ class _Tracer:
     def _is_made_up(self, roots: Roots) -> bool:
         return self.situation.is_made_up(roots)
 
-    def _is_doubtful(self, roots: Roots) -> bool:
-        """Whether a value is invented or only written down: what code prints of it bears nothing out."""
+    def _is_doubtful(self, roots: Roots, code: CodeStep) -> bool:
+        """Whether a value is invented, a default, or only written down: its print bears nothing out."""
+        defaults = [mark for mark in roots if mark.kind is OriginKind.DEFAULT]
+        if any(number in numbers_in(code.printed) for mark in defaults for number in mark.numbers):
+            return True
         texts = FROM_SOURCE not in roots and all(mark.role is Role.TEXT for mark in roots)
         return texts or self._is_made_up(roots)
 

@@ -54,3 +54,30 @@ def names_in(query: str) -> Iterator[str]:
     for statement in statements(query):
         for each in statement.find_all(exp.Alias, exp.CTE, exp.TableAlias):
             yield each.alias_or_name
+
+
+def conditions_of(statement: exp.Expr) -> frozenset[str]:
+    """The conditions of a statement's WHERE and HAVING, each alone, in one spelling."""
+    found: set[str] = set()
+    for clause in statement.find_all(exp.Where, exp.Having):
+        parts = clause.this.flatten() if isinstance(clause.this, exp.And) else [clause.this]
+        found |= {part.sql().lower() for part in parts}
+    return frozenset(found)
+
+
+def dropped(narrow: str, broad: str) -> tuple[str, ...]:
+    """The values of the conditions that a broader query on the same tables leaves out.
+
+    None where it is no broader one.
+    """
+    before, after = statements(narrow), statements(broad)
+    if len(before) != 1 or len(after) != 1 or not tables_of(before[0]):
+        return ()
+    if tables_of(before[0]) != tables_of(after[0]):
+        return ()
+    kept, had = conditions_of(after[0]), conditions_of(before[0])
+    if not kept < had:
+        return ()
+    written = {each.this.strip("%") for each in before[0].find_all(exp.Literal)}
+    still = {each.this.strip("%") for each in after[0].find_all(exp.Literal)}
+    return tuple(sorted(value for value in written - still if value))
