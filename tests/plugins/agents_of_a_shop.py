@@ -278,33 +278,33 @@ def _returned_as_text(function):
     )
 
 
-def _smolagents(task: str, turns: list) -> None:
+def _smolagents(task: str, turns: list, tools: tuple) -> None:
     CodeAgent(
-        [tool(each) for each in TOOLS],
+        [tool(each) for each in tools],
         CodeModel(turns),
         max_steps=8,
         verbosity_level=LogLevel.OFF,
-        additional_authorized_imports=["pandas", "numpy"],
+        additional_authorized_imports=["pandas", "numpy", "json"],
     ).run(task)
 
 
-def _smolagents_calls(task: str, turns: list) -> None:
-    tools = [tool(each) for each in (*TOOLS, run_python)]
-    ToolCallingAgent(tools, CallModel(turns), max_steps=8, verbosity_level=LogLevel.OFF).run(task)
+def _smolagents_calls(task: str, turns: list, tools: tuple) -> None:
+    given = [tool(each) for each in (*tools, run_python)]
+    ToolCallingAgent(given, CallModel(turns), max_steps=8, verbosity_level=LogLevel.OFF).run(task)
 
 
-def _langgraph(task: str, turns: list) -> None:
-    tools = [_returned_as_text(each) for each in (*TOOLS, run_python)]
-    agent = create_react_agent(Chat(turns=turns), tools, name="clerk")
+def _langgraph(task: str, turns: list, tools: tuple) -> None:
+    given = [_returned_as_text(each) for each in (*tools, run_python)]
+    agent = create_react_agent(Chat(turns=turns), given, name="clerk")
     agent.invoke({"messages": [HumanMessage(task)]})
 
 
-def _agents_sdk(task: str, turns: list) -> None:
+def _agents_sdk(task: str, turns: list, tools: tuple) -> None:
     agent = Agent(
         name="clerk",
         instructions="You answer questions about the shop.",
         model=BareModel(turns),
-        tools=[function_tool(each) for each in (*TOOLS, run_python)],
+        tools=[function_tool(each) for each in (*tools, run_python)],
     )
     asyncio.run(Runner.run(agent, task))
 
@@ -319,16 +319,16 @@ _FRAMEWORKS: dict[str, Any] = {
 
 @contextmanager
 def traced() -> Iterator[Any]:
-    """Gives a function from framework, task and turns to the trace of that run."""
+    """Gives a function from framework, task, turns and more tools to the trace of that run."""
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     instrument_smolagents(tracer_provider=provider)
     instrument_langchain(tracer_provider=provider)
     instrument_openai_agents(tracer_provider=provider)
 
-    def run(framework: str, task: str, turns: list) -> Trace:
+    def run(framework: str, task: str, turns: list, tools: tuple = TOOLS) -> Trace:
         exporter.clear()
-        _FRAMEWORKS[framework](task, list(turns))
+        _FRAMEWORKS[framework](task, list(turns), tools)
         return trace_of(list(normalise(encode_spans(exporter.get_finished_spans()))))
 
     try:

@@ -77,8 +77,11 @@ class Known:
 
 
 def numbers_in(text: str) -> frozenset[str]:
-    """The numbers of a text in their plain form."""
-    return frozenset(found for _, found in numbers_of(text))
+    """The numbers of a text in their plain form; a comma may group digits or part the cells of a row."""
+    found = {number for _, number in numbers_of(text)}
+    if "," in text:
+        found |= {number for _, number in numbers_of(text.replace(",", " , "))}
+    return frozenset(found)
 
 
 def numbers_of(text: str) -> Iterator[tuple[str, str]]:
