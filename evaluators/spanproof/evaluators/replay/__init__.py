@@ -7,6 +7,7 @@ from spanproof.evaluators.replay.session import replay_run
 from spanproof.evaluators.replay.signatures import parameters_in, tools_in
 from spanproof.evaluators.replay.sources import ReplayedSource, replay_sources
 from spanproof.evaluators.replay.tape import Tape
+from spanproof.evaluators.replay.trace_environments import TraceEnvironments
 
 __all__ = [
     "NO_FIXTURES",
@@ -15,6 +16,7 @@ __all__ = [
     "FixtureSet",
     "ReplayedSource",
     "Tape",
+    "TraceEnvironments",
     "load_fixtures",
     "parameters_in",
     "recorded_class",
