@@ -22,7 +22,7 @@ from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from spanproof.instrumentors import instrument_openai_agents, uninstrument
 from spanproof.instrumentors.frameworks.openai_agents.instrumentor import _processors
 
-from .agents_sdk import Scripted, ScriptedResponses, calls, chat_completions, response_of, says
+from .agents_sdk import Bare, Scripted, ScriptedResponses, calls, chat_completions, response_of, says
 from .coders import messages_of
 
 
@@ -337,3 +337,38 @@ def test_the_sdks_own_processors_stay_or_make_room_as_requested(recorded):
     assert _processors() == [other]
     set_trace_processors([])
     instrument_openai_agents(recorded.provider)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_model_that_makes_no_span_has_its_calls_recorded(recorded, streamed):
+    model = Bare(calls("add", a=1, b=2), says("It is 3."))
+    agent = Agent(name="clerk", instructions="Answer.", tools=[add], model=model)
+    if streamed:
+        result = Runner.run_streamed(agent, "1 + 2?")
+        async for _ in result.stream_events():
+            pass
+    else:
+        result = await Runner.run(agent, "1 + 2?")
+    assert result.final_output == "It is 3."
+    run = recorded.named("invoke_agent clerk").attributes
+    assert (run["input.value"], run["output.value"]) == ("1 + 2?", "It is 3.")
+    models = [span for span in recorded.spans if span.name == "chat Bare"]
+    assert [message["role"] for message in json.loads(models[0].attributes["gen_ai.input.messages"])] == [
+        "system",
+        "user",
+    ]
+    assert len(models) == 2
+
+
+async def test_a_bare_models_content_is_kept_back_where_the_sdk_is_set_to(recorded):
+    agent = Agent(name="clerk", model=Bare(says("It is 3.")))
+    await Runner.run(agent, "1 + 2?", run_config=RunConfig(trace_include_sensitive_data=False))
+    span = recorded.named("chat Bare")
+    assert "3" not in json.dumps(dict(span.attributes))
+    assert span.attributes["spanproof.content.hidden"] is True
+
+
+async def test_a_bare_models_failure_is_its_spans(recorded):
+    with pytest.raises(RuntimeError):
+        await Runner.run(Agent(name="clerk", model=Bare(RuntimeError("no model"))), "1 + 2?")
+    assert recorded.named("chat Bare").status.description == "RuntimeError: no model"

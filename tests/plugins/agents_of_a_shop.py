@@ -112,6 +112,55 @@ def search_tickets(text: str) -> str:
     return "No results found."
 
 
+def fx_rate(base: str, quote: str) -> float:
+    """Return the exchange rate of a currency pair.
+
+    Args:
+        base: three letters.
+        quote: three letters.
+    """
+    raise TimeoutError("fx service timed out")
+
+
+def list_employees(team: str) -> list:
+    """List the employees of a team with their salaries.
+
+    Args:
+        team: its name.
+    """
+    paid = (("Mara", 58200), ("Jon", 61750), ("Ines", 49900))
+    return [{"name": name, "team": team, "salary": salary} for name, salary in paid]
+
+
+def web_search(query: str) -> str:
+    """Search the web.
+
+    Args:
+        query: words to look for.
+    """
+    return "1. Elbe - river, 1,094 km long, basin 148,268 km2. 2. Rhine - river, 1,233 km long."
+
+
+def read_sensor(sensor: str) -> str:
+    """Read a sensor's last values as CSV.
+
+    Args:
+        sensor: its name.
+    """
+    if sensor != "boiler":
+        return ""
+    return "t,temp_c,bar\n0,71.4,1.92\n1,72.9,1.95\n2,73.3,1.97\n3,70.8,1.90"
+
+
+def fetch_page(url: str) -> str:
+    """Fetch a web page.
+
+    Args:
+        url: its address.
+    """
+    raise ConnectionError("403 Forbidden")
+
+
 def run_python(code: str) -> str:
     """Run Python and return what it printed.
 
@@ -126,7 +175,10 @@ def run_python(code: str) -> str:
         return f"Error: {error}"
 
 
-TOOLS = (run_sql, query_warehouse, get_refund, exchange_rate, get_weather, search_tickets)
+TOOLS = (
+    *(run_sql, query_warehouse, get_refund, exchange_rate, get_weather, search_tickets),
+    *(fx_rate, list_employees, web_search, read_sensor, fetch_page),
+)
 
 
 class CodeModel(Model):
@@ -226,33 +278,33 @@ def _returned_as_text(function):
     )
 
 
-def _smolagents(task: str, turns: list) -> None:
+def _smolagents(task: str, turns: list, tools: tuple) -> None:
     CodeAgent(
-        [tool(each) for each in TOOLS],
+        [tool(each) for each in tools],
         CodeModel(turns),
         max_steps=8,
         verbosity_level=LogLevel.OFF,
-        additional_authorized_imports=["pandas", "numpy"],
+        additional_authorized_imports=["pandas", "numpy", "json"],
     ).run(task)
 
 
-def _smolagents_calls(task: str, turns: list) -> None:
-    tools = [tool(each) for each in (*TOOLS, run_python)]
-    ToolCallingAgent(tools, CallModel(turns), max_steps=8, verbosity_level=LogLevel.OFF).run(task)
+def _smolagents_calls(task: str, turns: list, tools: tuple) -> None:
+    given = [tool(each) for each in (*tools, run_python)]
+    ToolCallingAgent(given, CallModel(turns), max_steps=8, verbosity_level=LogLevel.OFF).run(task)
 
 
-def _langgraph(task: str, turns: list) -> None:
-    tools = [_returned_as_text(each) for each in (*TOOLS, run_python)]
-    agent = create_react_agent(Chat(turns=turns), tools, name="clerk")
+def _langgraph(task: str, turns: list, tools: tuple) -> None:
+    given = [_returned_as_text(each) for each in (*tools, run_python)]
+    agent = create_react_agent(Chat(turns=turns), given, name="clerk")
     agent.invoke({"messages": [HumanMessage(task)]})
 
 
-def _agents_sdk(task: str, turns: list) -> None:
+def _agents_sdk(task: str, turns: list, tools: tuple) -> None:
     agent = Agent(
         name="clerk",
         instructions="You answer questions about the shop.",
         model=BareModel(turns),
-        tools=[function_tool(each) for each in (*TOOLS, run_python)],
+        tools=[function_tool(each) for each in (*tools, run_python)],
     )
     asyncio.run(Runner.run(agent, task))
 
@@ -267,16 +319,16 @@ _FRAMEWORKS: dict[str, Any] = {
 
 @contextmanager
 def traced() -> Iterator[Any]:
-    """Gives a function from framework, task and turns to the trace of that run."""
+    """Gives a function from framework, task, turns and more tools to the trace of that run."""
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     instrument_smolagents(tracer_provider=provider)
     instrument_langchain(tracer_provider=provider)
     instrument_openai_agents(tracer_provider=provider)
 
-    def run(framework: str, task: str, turns: list) -> Trace:
+    def run(framework: str, task: str, turns: list, tools: tuple = TOOLS) -> Trace:
         exporter.clear()
-        _FRAMEWORKS[framework](task, list(turns))
+        _FRAMEWORKS[framework](task, list(turns), tools)
         return trace_of(list(normalise(encode_spans(exporter.get_finished_spans()))))
 
     try:

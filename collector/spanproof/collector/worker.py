@@ -54,6 +54,7 @@ class Worker:
     def __init__(self, config: Config, opened: OpenEngine) -> None:
         self._config = config
         self._opened = opened
+        opened.engine.build_in_background()
         self._recent: OrderedDict[tuple[Path, int], ExportTraceServiceRequest] = OrderedDict()
 
     def work(self, job: Job) -> Result:

@@ -81,6 +81,11 @@ class Evaluation(Section):
         description="A YAML file of what replays find, by cohort: files, a database, recorded HTTP, packages,"
         " seed, clock; see docs/replay.md.",
     )
+    environment_from_trace: bool = Field(
+        default=True,
+        description="Whether code that imports packages which are not installed here is replayed in those"
+        " that its trace records: built once, with your pip as it is configured; see docs/environments.md.",
+    )
     repeat_share: float = Field(
         default=0.0,
         ge=0,

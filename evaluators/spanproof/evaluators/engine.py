@@ -71,6 +71,7 @@ class Engine:
         hints: UserHints | None = None,
         fixtures: FixtureBook | None = None,
         repeat_share: float = 0.0,
+        environment_from_trace: bool = False,
     ) -> None:
         """Put an engine together.
 
@@ -84,13 +85,21 @@ class Engine:
             hints: what the user says beside the traces: synonyms, prices.
             fixtures: what replays find, by cohort.
             repeat_share: share of the traces that are replayed twice, to find what is flaky.
+            environment_from_trace: replay in the packages that a trace records, where they are not here.
         """
         self._pipeline = pipeline
-        self._runner = Runner(sandbox, replay_disabled_reason, repeat_share)
+        self._runner = Runner(
+            sandbox, replay_disabled_reason, repeat_share, environment_from_trace=environment_from_trace
+        )
         self._evaluators = by_cost(each for each in (*LAYER_RULES, *evaluators) if each.layer in layers)
         self._sampling = sampling or Sampling()
         self._hints = hints or UserHints()
         self._fixtures = fixtures or FixtureBook()
+
+    def build_in_background(self) -> None:
+        """Have runs not wait for the environment that their trace names: the caller evaluates them again."""
+        if self._runner.environments is not None:
+            self._runner.environments.in_background = True
 
     def evaluate(
         self,

@@ -105,12 +105,17 @@ class Replay:
 
 
 class NoReplayCause(StrEnum):
-    """Why a run was not replayed: `failed` is a failure of ours, the others are how things are set up."""
+    """Why a run was not replayed.
+
+    `failed` is a failure of ours; `building` passes, when the run's environment is there; the others are how
+    things are set up.
+    """
 
     NOT_NEEDED = "not_needed"
     SWITCHED_OFF = "switched_off"
     UNAVAILABLE = "unavailable"
     FAILED = "failed"
+    BUILDING = "building"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,14 @@ from typing import TypeVar
 
 from spanproof.evaluators.casetests import CaseTests, run_tests, untested
 from spanproof.evaluators.model import ApiReport, NoReplay, NoReplayCause, Replay, TestReport
-from spanproof.evaluators.replay import ApiIndex, FixtureBook, parameters_in, replay_run
+from spanproof.evaluators.replay import (
+    ApiIndex,
+    FixtureBook,
+    FixtureSet,
+    TraceEnvironments,
+    parameters_in,
+    replay_run,
+)
 from spanproof.evaluators.sampling import share_of
 from spanproof.sandbox import (
     BadFixture,
@@ -38,15 +45,25 @@ _SWITCHED_OFF = "replay is switched off"
 class Runner:
     """Runs the code of runs in one sandbox. As thread-safe as that is."""
 
-    def __init__(self, sandbox: Sandbox | None, disabled_reason: str, repeat_share: float) -> None:
+    def __init__(
+        self,
+        sandbox: Sandbox | None,
+        disabled_reason: str,
+        repeat_share: float,
+        *,
+        environment_from_trace: bool = False,
+    ) -> None:
         """Take a sandbox, which the caller closes.
 
         Args:
             sandbox: None where no code is to run.
             disabled_reason: why that is, as users will read it; empty where no reason is given.
             repeat_share: share of the traces that are replayed twice.
+            environment_from_trace: replay in the packages that a trace records, where they are not here.
         """
         self._sandbox = sandbox
+        built = sandbox.environments if sandbox is not None and environment_from_trace else None
+        self.environments = TraceEnvironments(built) if built is not None else None
         self._apis = ApiIndex(sandbox) if sandbox is not None else None
         self._no_replay = NoReplay(disabled_reason or _SWITCHED_OFF, NoReplayCause.SWITCHED_OFF)
         self._repeat_share = repeat_share
@@ -81,7 +98,10 @@ class Runner:
             return self._no_replay, {}
         repeat = share_of(trace.trace_id) < self._repeat_share
         try:
-            given = fixtures.of(run.cohort)
+            found = self._fixtures(trace, run, fixtures)
+            if isinstance(found, NoReplay):
+                return found, {}
+            given = found
             replay: Replay | NoReplay = _tried_twice(
                 lambda: replay_run(run, scans, sandbox, given, parameters_in(trace), repeat=repeat)
             )
@@ -101,6 +121,20 @@ class Runner:
             return replay, _tried_twice(lambda: apis.report(run, given.packages)) if with_apis else {}
         except (SandboxUnavailable, SandboxBroken):
             return replay, {}
+
+    def _fixtures(self, trace: Trace, run: Run, fixtures: FixtureBook) -> FixtureSet | NoReplay:
+        """What the run finds around it: the user's fixtures, in the run's own packages where they name none.
+
+        Raises:
+            BadFixture: the run names a set that is not there.
+        """
+        given = fixtures.of(run.cohort)
+        if given.packages is not None or self.environments is None:
+            return given
+        packages = self.environments.of(trace, run)
+        if isinstance(packages, NoReplay):
+            return packages
+        return replace(given, packages=packages) if packages is not None else given
 
     def _warn(self, reason: str) -> None:
         """Log once what the scores of every such run will say."""

@@ -208,3 +208,26 @@ def test_ids_are_the_same_each_time(trace):
     trace.tool("run_python", {"code": CODE}, "36")
     built = trace.build()
     assert [snippet.id for snippet in detect(built)] == [snippet.id for snippet in detect(built)]
+
+
+def test_code_in_an_agents_answer_is_proposed_code(trace):
+    answer = f"Run this:\n```python\n{CODE}\n```"
+    agent = trace.agent(output=Payload(answer, answer))
+    (found,) = detect(trace.build())
+    assert (found.span_id, found.path, found.source, found.executed) == (agent, "output.text[0]", CODE, False)
+
+
+def test_an_answer_that_its_model_call_said_is_found_once(trace):
+    answer = f"Run this:\n```python\n{CODE}\n```"
+    agent = trace.agent(output=Payload(answer, answer))
+    call = trace.says(answer, under=agent)
+    assert [found.span_id for found in detect(trace.build())] == [call]
+
+
+def test_code_that_a_final_call_hands_over_is_proposed_code(trace, call):
+    answer = f"```python\n{CODE}\n```"
+    agent = trace.agent(output=Payload(answer, answer))
+    trace.says("Done.", call("final_answer", {"answer": answer}), under=agent)
+    trace.tool("final_answer", {"answer": answer}, answer, under=agent)
+    found = detect(trace.build())
+    assert [(each.source, each.executed) for each in found] == [(CODE, False)]

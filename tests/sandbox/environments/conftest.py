@@ -9,7 +9,6 @@ import json
 import os
 import tarfile
 import threading
-import zipfile
 from collections.abc import Iterator, Mapping
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,6 +17,7 @@ from tempfile import TemporaryDirectory
 from urllib.parse import unquote
 
 import pytest
+from wheelhouse import Wheels
 
 from spanproof.sandbox import Sandbox
 from spanproof.sandbox.backends.jail import build_sandbox as build_sandbox
@@ -27,28 +27,6 @@ from spanproof.sandbox.registry import open_sandbox
 TIER = os.environ.get("SPANPROOF_TESTED_TIER", "full")
 """See tests/contract/test_reduced_tier.py."""
 run_in_build_sandbox = partial(build_sandbox.run_in_build_sandbox, demanded=Tier(TIER))
-
-
-class Wheels:
-    """A directory that pip takes wheels from."""
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-
-    def add(self, name: str, version: str, files: Mapping[str, str], needs: tuple[str, ...] = ()) -> Path:
-        """Make a pure-Python wheel of these files."""
-        info = f"{name}-{version}.dist-info"
-        metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
-        metadata += "".join(f"Requires-Dist: {need}\n" for need in needs)
-        wheel = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        content = {**files, f"{info}/METADATA": metadata, f"{info}/WHEEL": wheel}
-        rows = [f"{path},{_sha256(text)},{len(text.encode())}" for path, text in content.items()]
-        content[f"{info}/RECORD"] = "\n".join([*rows, f"{info}/RECORD,,"]) + "\n"
-        path = self.directory / f"{name}-{version}-py3-none-any.whl"
-        with zipfile.ZipFile(path, "w") as archive:
-            for file, text in content.items():
-                archive.writestr(file, text)
-        return path
 
 
 class Registry:
@@ -120,11 +98,6 @@ class Registry:
                 """Quiet."""
 
         return Handler
-
-
-def _sha256(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return "sha256=" + base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from pathlib import Path
 from spanproof.collector.stages.assemble import CompleteTrace
 from spanproof.collector.stages.jobs import Job, LogLine, Result, Start, Started
 from spanproof.collector.telemetry import Telemetry
-from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.model import NoReplay, NoReplayCause, TraceEvaluation
 from spanproof.store import DeadLetter, StoreUnavailable
 
 log = logging.getLogger(__name__)
@@ -34,6 +34,10 @@ log = logging.getLogger(__name__)
 _STORE_PAUSE_S = 2.0
 _FIRST_BACKOFF_S = 1.0
 _LONGEST_BACKOFF_S = 60.0
+_BUILD_PAUSE_S = 2.0
+_LONGEST_BUILD_S = 900.0
+"""After so long a trace whose environment is still being built is given out without a replay."""
+
 _STOP_S = 10.0
 _JUDGE_DIRECTORY = "judge"
 
@@ -197,10 +201,13 @@ class Evaluators:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
+    """One evaluation of a trace; `waited_s`: how long it has waited for its environment."""
+
     complete: CompleteTrace
     former: str | None
     number: int = 1
     without_replay: str = ""
+    waited_s: float = 0.0
 
 
 class _Lane:
@@ -283,18 +290,37 @@ class _Lane:
         result = self._try(attempt)
         if self._closing.is_set() and result.evaluation is None:
             return  # it stays in the log
+        again = self._follow_up(attempt, result.evaluation) if result.evaluation is not None else None
+        if again is not None:
+            self._put_later(*again)
+            return
         if result.evaluation is not None:
             self._telemetry.evaluation_seconds.observe(result.seconds)
             self._hand_on(Evaluated(attempt.complete, result.evaluation, body=result.body))
             return
         self._telemetry.evaluation_attempts_failed.labels(result.stage).inc()
         if attempt.number < self._rules.attempts:
-            pause_s = min(_FIRST_BACKOFF_S * 4 ** (attempt.number - 1), _LONGEST_BACKOFF_S)
+            pause_s = _backoff_s(attempt)
             without = attempt.without_replay or (result.error if result.stage == "deadline" else "")
             following = replace(attempt, number=attempt.number + 1, without_replay=without)
-            heapq.heappush(self._later, (time.monotonic() + pause_s, next(self._order), following))
+            self._put_later(pause_s, following)
             return
         self._give_up(attempt, result)
+
+    def _put_later(self, pause_s: float, attempt: _Attempt) -> None:
+        heapq.heappush(self._later, (time.monotonic() + pause_s, next(self._order), attempt))
+
+    def _follow_up(self, attempt: _Attempt, evaluation: TraceEvaluation) -> tuple[float, _Attempt] | None:
+        """Return when to evaluate the trace again, and how; None where the evaluation stands.
+
+        Again: while an environment is being built, and where a replay failed on our side.
+        """
+        causes = {run.replay.cause for run in evaluation.runs if isinstance(run.replay, NoReplay)}
+        if NoReplayCause.BUILDING in causes and attempt.waited_s < _LONGEST_BUILD_S:
+            return _BUILD_PAUSE_S, replace(attempt, waited_s=attempt.waited_s + _BUILD_PAUSE_S)
+        if NoReplayCause.FAILED in causes and attempt.number < self._rules.attempts:
+            return _backoff_s(attempt), replace(attempt, number=attempt.number + 1)
+        return None
 
     def _give_up(self, attempt: _Attempt, failed: Result) -> None:
         """Hand on errored scores in place of an evaluation, and a dead letter to retry it from."""
@@ -397,6 +423,10 @@ class _Lane:
         except subprocess.TimeoutExpired:
             process.kill()
             return process.wait()
+
+
+def _backoff_s(attempt: _Attempt) -> float:
+    return float(min(_FIRST_BACKOFF_S * 4.0 ** (attempt.number - 1), _LONGEST_BACKOFF_S))
 
 
 def _write_lines(lines: tuple[LogLine, ...]) -> None:

@@ -1,7 +1,7 @@
 """The snippets of a trace: gathers candidates from every place, then settles which are one.
 
 Places, strongest first: code recorded as executed, steps whose code stands in messages, arguments of code
-tools, calls a model asked for, blocks in a model's words.
+tools, calls a model asked for, blocks in a model's words and in what an agent or a chain answered.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from spanproof.trace import (
 
 _FINAL_ANSWER = "final_answer"
 _DATA = frozenset({Language.JSON, Language.YAML})
+_ANSWERING = frozenset({SpanKind.AGENT, SpanKind.CHAIN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,14 +240,47 @@ def _answers(trace: Trace) -> Mapping[str, str]:
 
 
 def _words(trace: Trace) -> Iterator[_Candidate]:
-    """Code in a model's own words."""
-    for span, number, message in _spoken(trace):
-        for index, block in enumerate(snippets_in(message.text)):
+    """Code in a model's own words, and in an agent's or a chain's answer."""
+    for span, place, text in (*_texts(trace), *_answers_alone(trace)):
+        for index, block in enumerate(snippets_in(text)):
             if block.language in _DATA:
                 continue
-            path = f"output_messages[{number}].text[{index}]"
+            path = f"{place}.text[{index}]"
             # A block inside a list item is indented with it; that is no part of the code.
             yield _Candidate(span, path, block.language, dedent(block.source), executed=False)
+
+
+def _texts(trace: Trace) -> Iterator[tuple[Span, str, str]]:
+    for span, number, message in _spoken(trace):
+        yield span, f"output_messages[{number}]", message.text
+
+
+def _answers_alone(trace: Trace) -> Iterator[tuple[Span, str, str]]:
+    """What agents and topmost chains answered; a text that a model call below said is not repeated."""
+    below: dict[str, list[str]] = {}
+    for span in reversed(trace.spans):
+        own = _answer_text(trace, span)
+        said = list(below.get(span.span_id, ()))
+        if own and not any(own in text for text in said):
+            yield span, "output", own
+            said.append(own)
+        if span.kind is SpanKind.LLM:
+            said += [message.text for message in span.output_messages]
+        if span.parent_id is not None:
+            below.setdefault(span.parent_id, []).extend(dict.fromkeys(text for text in said if text))
+
+
+def _answer_text(trace: Trace, span: Span) -> str:
+    """The words an agent or a topmost chain ended with; empty where its output is a document."""
+    if span.kind not in _ANSWERING or span.step is not None or span.code is not None:
+        return ""
+    if span.kind is SpanKind.CHAIN and any(each.kind in _ANSWERING for each in trace.ancestors(span.span_id)):
+        return ""
+    spoken = [message.text for message in span.output_messages if message.role == "assistant"]
+    if spoken:
+        return spoken[-1]
+    value = span.output.value if span.output is not None else None
+    return value if isinstance(value, str) else ""
 
 
 def _spoken(trace: Trace) -> Iterator[tuple[Span, int, Message]]:

@@ -10,29 +10,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from spanproof.evaluators.detect.observation import parts_of
 from spanproof.evaluators.model import NoReplay, Replay, ReplayedStep
 from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, only_answers
+from spanproof.evaluators.outcomes.broadened import Query, given_as_narrow
 from spanproof.evaluators.outcomes.dodges import only_literals
 from spanproof.evaluators.outcomes.emptiness import is_empty
 from spanproof.evaluators.outcomes.failing import called, parsed
+from spanproof.evaluators.outcomes.flow import CodeStep
+from spanproof.evaluators.outcomes.known import Known
 from spanproof.evaluators.outcomes.model import (
     FAILING,
     UNKNOWN,
     Account,
     KnownBy,
-    Origin,
     State,
     StepOutcome,
 )
-from spanproof.evaluators.outcomes.origins import CodeStep, origins_of, rests_on_literals
+from spanproof.evaluators.outcomes.origins import Traced, Worked, trace_back
 from spanproof.evaluators.outcomes.places import Giver, giver_of
 from spanproof.evaluators.outcomes.printed import printed_exception
+from spanproof.evaluators.outcomes.queries import is_constant
 from spanproof.evaluators.outcomes.recorded import PROGRAMS, shows_outcome, unseen_output
 from spanproof.evaluators.outcomes.recovery import Came, Fate, fates
 from spanproof.evaluators.outcomes.run_actions import actions_in, is_within
+from spanproof.evaluators.outcomes.situation import shows_pictures, situation_of
 from spanproof.evaluators.outcomes.texts import TextFailure, read_failure
+from spanproof.evaluators.outcomes.topics import discloses
 from spanproof.evaluators.replay.record import Record, class_beside, raised_type, record_of, recorded_class
 from spanproof.evaluators.runs import spans_of
 from spanproof.sandbox import FailureClass
@@ -261,7 +267,6 @@ def _with_origins(trace: Trace, run: Run, account: Account) -> Account:
     """The account with where the answer's values come from."""
     answer = run.answer.text if run.answer is not None else ""
     code = list(_code_steps(run, account))
-    sources = list(_sources(trace, run, account))
     handed_over = {
         snippet.span_id: snippet.id
         for step in run.steps
@@ -270,32 +275,65 @@ def _with_origins(trace: Trace, run: Run, account: Account) -> Account:
     }
     lacking = [fate.failure.step for fate in account.fates if fate.came is not Came.MENDED]
     lacking += [number for number, outcome in account.steps.items() if outcome.state is State.EMPTY]
-    since = min(lacking, default=None)
-    works = [
-        outcome for step in run.steps for outcome in _working_parts(step, account, set(handed_over.values()))
-    ]
-    nothing_worked = bool(works) and all(outcome.state in {*FAILING, State.EMPTY} for outcome in works)
-    origins: tuple[Origin, ...] = ()
-    if answer.strip() and not run.hidden:
-        origins = origins_of(answer, code, sources, nothing_worked=nothing_worked, lacking_since=since)
-    made_up = rests_on_literals(code, sources) if since is not None else frozenset()
+    traced = Traced()
+    if not run.hidden and not shows_pictures(trace, run):
+        known = Known(run.task or "")
+        for text in _sources(trace, run, account):
+            known.add(text)
+        situation = situation_of(trace, run, account, code, min(lacking, default=None))
+        worked = _worked(run, account, set(handed_over.values()))
+        others = [
+            call.result.text
+            for step in run.steps
+            for call in step.calls
+            if call.result is not None and call.tool not in ANSWER_TOOLS and _snippet_of(step, call) is None
+        ]
+        broader = given_as_narrow(_queries(run, account), run.task or "", answer, others)
+        traced = trace_back(answer, code, known, situation, worked)
+        traced = replace(traced, origins=(*traced.origins, *broader))
     for step in run.steps:
         for snippet in step.snippets:
-            after = since is not None and step.number > since
-            if after and snippet.span_id in made_up and account.of(snippet).ok:
+            if snippet.span_id in traced.made_up and account.of(snippet).ok:
                 handed_over[snippet.span_id] = snippet.id
-    honest = not any(origin.fabricated for origin in origins)
-    reports = bool(account.fates or lacking) and honest and _REPORTS_FAILURE.search(answer) is not None
+    honest = not any(origin.fabricated for origin in traced.origins)
+    reports = honest and bool(account.fates or lacking)
+    reports = reports and (_REPORTS_FAILURE.search(answer) is not None or discloses(answer))
     return Account(
         account.snippets,
         account.calls,
         account.steps,
         account.actions,
         tuple(_without_inventions(account.fates, handed_over.keys())),
-        origins,
+        traced.origins,
         frozenset(handed_over.values()),
         reports,
     )
+
+
+def _queries(run: Run, account: Account) -> list[Query]:
+    """The queries of a run, in order, with what they gave."""
+    found: list[Query] = []
+    for step in run.steps:
+        for snippet in step.snippets:
+            if snippet.language is Language.SQL and snippet.id in account.snippets:
+                outcome = account.of(snippet)
+                result = snippet.observation or snippet.logs or ""
+                found.append(Query(step.number, snippet.span_id, snippet.source, outcome.state, result))
+    return found
+
+
+def _worked(run: Run, account: Account, handed_over: set[str]) -> Worked:
+    """Return the outcome of what the run did, beside answering."""
+    works = [outcome for step in run.steps for outcome in _working_parts(step, account, handed_over)]
+    nothing = bool(works) and all(outcome.state in {*FAILING, State.EMPTY} for outcome in works)
+    sourced = any(
+        outcome.state is State.OK
+        for step in run.steps
+        for position, call in enumerate(step.calls)
+        if call.tool not in ANSWER_TOOLS and _snippet_of(step, call) is None
+        for outcome in (account.of_call(step, position),)
+    )
+    return Worked(nothing, not works, sourced)
 
 
 def _without_inventions(found: Iterable[Fate], made_up: Collection[str]) -> Iterator[Fate]:
@@ -336,14 +374,23 @@ def _hands_over(snippet: Snippet) -> bool:
 def _code_steps(run: Run, account: Account) -> Iterator[CodeStep]:
     for step in run.steps:
         for snippet in step.snippets:
-            if snippet.id not in account.snippets or snippet.language is not Language.PYTHON:
+            if snippet.id not in account.snippets:
+                continue
+            is_query = _is_constant_query(snippet)
+            if snippet.language is not Language.PYTHON and not is_query:
                 continue
             made = snippet.tape or tuple(call for call in step.calls if call.span_id != snippet.span_id)
             outcomes = [(call.tool, _of_call(call)) for call in made]
             working = frozenset(tool for tool, outcome in outcomes if outcome.state is State.OK)
             failing = frozenset(tool for tool, outcome in outcomes if outcome.state in FAILING) - working
             printed = "\n".join(filter(None, (snippet.logs, snippet.observation, step.observation)))
-            yield CodeStep(step.number, snippet.span_id, snippet.source, printed, working, failing)
+            stopped = account.of(snippet).state is State.STOPPED
+            place = (step.number, snippet.span_id, snippet.source, printed)
+            yield CodeStep(*place, working, failing, stopped, is_query)
+
+
+def _is_constant_query(snippet: Snippet) -> bool:
+    return snippet.language is Language.SQL and is_constant(snippet.source)
 
 
 def _sources(trace: Trace, run: Run, account: Account) -> Iterator[str]:
@@ -364,7 +411,7 @@ def _sources(trace: Trace, run: Run, account: Account) -> Iterator[str]:
             if call.result is not None and call.tool not in ANSWER_TOOLS and _snippet_of(step, call) is None:
                 yield call.result.text
         for snippet in step.snippets:
-            if snippet.language is not Language.PYTHON:
+            if snippet.language is not Language.PYTHON and not _is_constant_query(snippet):
                 yield from filter(None, (snippet.logs, snippet.observation))
         if not step.snippets and step.observation and not all(c.tool in ANSWER_TOOLS for c in step.calls):
             yield step.observation

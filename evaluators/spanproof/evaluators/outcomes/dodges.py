@@ -234,6 +234,10 @@ def _default(tree: ast.Module, aim: Aim) -> str | None:
 
 
 def _drops_condition(failure: Action, action: Action) -> bool:
-    """Whether a query had a condition, and the one in its place has none."""
+    """Whether a query had a condition, the one in its place has none, and its rows do not show it either."""
     queries = _QUERY.search(failure.text) and _QUERY.search(action.text)
-    return bool(queries and _CONDITION.search(failure.text) and not _CONDITION.search(action.text))
+    condition = _CONDITION.search(failure.text)
+    if not queries or condition is None or _CONDITION.search(action.text):
+        return False
+    values = re.findall(r"['\"]%?([\w .-]{2,40}?)%?['\"]", failure.text[condition.end() :])
+    return not any(value in action.result for value in values)

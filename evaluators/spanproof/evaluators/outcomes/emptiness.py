@@ -23,6 +23,7 @@ _NO_ROWS = re.compile(
     r"(?: (?:were |was )?(?:found|returned|available|matched|match))?(?: (?:for|in|matching|with|from"
     r"|that|of)\b[^\n]{0,120})?[.!]?"
     r"|No (?:\w+ ){1,3}found\.?|\(empty (?:array|list|set|result)\)|\(nil\)"
+    r"|\[\(None(?:, None)*,?\)\]|\[\{(?:['\"]\w[^'\"]*['\"]: (?:None|null)(?:, )?)+\}\]"
     r"|(?:Nothing|nothing|None|Not) found[^\n]{0,80}|The query returned no (?:results|rows)\.?"
     r"|Query returned (?:0|no) (?:rows|results)\.?"
     r"|[^\n]{1,200}\n\s*-{2,}[-+\s]*\n\(0 rows\)|(?:\[\]|\(\))\s*(?:\(0 rows\))?)\Z"

@@ -55,6 +55,12 @@ def _outcome(account: Account) -> Scored | None:
 
 def _clause(origin: Origin) -> str:
     """Name the value and the line it comes from: `The answer says 54.00; line 2 of step 3 writes it down`."""
+    if origin.kind is OriginKind.PARTIAL:
+        stopped = f"step {origin.step} that printed it was stopped before its end"
+        return f"The answer says {origin.value}, and {stopped}"
+    if origin.kind is OriginKind.BROADER:
+        more = f"gave it for more than the task is about ({origin.source})"
+        return f"The answer says {origin.value}; step {origin.step} {more}"
     if origin.line is None:
         return f"The answer says {origin.value}; no source holds it, and nothing the run did succeeded"
     how = _KINDS.get(origin.kind, "writes it down")

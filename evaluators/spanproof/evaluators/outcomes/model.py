@@ -92,6 +92,10 @@ class OriginKind(StrEnum):
     CHANCE = "chance"
     CLOCK = "clock"
     DEFAULT = "default"
+    PARTIAL = "partial"
+    """Printed by code that was stopped before its end."""
+    BROADER = "broader"
+    """Given by a query without the condition that the task sets."""
     NOTHING = "nothing"
 
 

@@ -4,9 +4,10 @@ from spanproof.evaluators.replay.apis import ApiIndex
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureBook, FixtureSet, load_fixtures
 from spanproof.evaluators.replay.record import recorded_class
 from spanproof.evaluators.replay.session import replay_run
-from spanproof.evaluators.replay.signatures import parameters_in
+from spanproof.evaluators.replay.signatures import parameters_in, tools_in
 from spanproof.evaluators.replay.sources import ReplayedSource, replay_sources
 from spanproof.evaluators.replay.tape import Tape
+from spanproof.evaluators.replay.trace_environments import TraceEnvironments
 
 __all__ = [
     "NO_FIXTURES",
@@ -15,9 +16,11 @@ __all__ = [
     "FixtureSet",
     "ReplayedSource",
     "Tape",
+    "TraceEnvironments",
     "load_fixtures",
     "parameters_in",
     "recorded_class",
     "replay_run",
     "replay_sources",
+    "tools_in",
 ]

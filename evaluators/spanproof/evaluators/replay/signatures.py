@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from spanproof.semconv import genai
@@ -35,6 +35,24 @@ def parameters_in(trace: Trace) -> dict[str, Parameters]:
             if found.setdefault(tool, parameters) != parameters:
                 differing.add(tool)
     return {tool: parameters for tool, parameters in found.items() if tool not in differing}
+
+
+def tools_in(spans: Iterable[Span]) -> frozenset[str]:
+    """Names of the tools that these spans say a model was offered."""
+    return frozenset(name for span in spans for name in _named(span))
+
+
+def _named(span: Span) -> Iterator[str]:
+    for key, value in span.attributes.items():
+        listed: object = None
+        if isinstance(value, str) and key == genai.TOOL_DEFINITIONS:
+            listed = _decoded(value)
+        elif isinstance(value, str) and _LISTED.fullmatch(key):
+            listed = [_decoded(value)]
+        for definition in listed if isinstance(listed, list) else []:
+            function = definition.get("function", definition) if isinstance(definition, Mapping) else None
+            if isinstance(function, Mapping) and isinstance(function.get("name"), str):
+                yield function["name"]
 
 
 def _definitions(span: Span) -> Iterator[tuple[str, Parameters]]:

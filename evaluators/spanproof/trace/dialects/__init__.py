@@ -12,6 +12,7 @@ import logging
 
 from spanproof.trace import Span
 from spanproof.trace.dialects.generic import DIALECT as GENERIC
+from spanproof.trace.dialects.mixed import fill_from_others
 from spanproof.trace.dialects.raw import RawSpan, raw_spans
 from spanproof.trace.dialects.reading import Reading, span_of
 from spanproof.trace.dialects.registry import DIALECTS, dialect_of
@@ -33,7 +34,8 @@ def _span(raw: RawSpan) -> Span:
     dialect = dialect_of(raw)
     for reader in (dialect, GENERIC):
         try:
-            return span_of(raw, add_code(raw, reader.read(raw)), dialect.name)
+            reading = fill_from_others(raw, reader.read(raw), dialect.name)
+            return span_of(raw, add_code(raw, reading), dialect.name)
         except Exception:  # noqa: BLE001 - attributes may be anything: one span must not cost the others
             _log.warning("span %s could not be read as %s", raw.span_id, reader.name, exc_info=True)
     return span_of(raw, Reading(), dialect.name)

@@ -29,9 +29,11 @@ class Instrumentor:
 
         if self._processor is not None and self._processor in _processors():
             return
+        from spanproof.instrumentors.frameworks.openai_agents.bare_models import ModelWatch
         from spanproof.instrumentors.frameworks.openai_agents.processor import SpanProcessor
 
         self._processor = SpanProcessor(self._tracing)
+        ModelWatch(self._patches, self._processor).watch()
         self._patches.replace(RunResultStreaming, "cancel", self._note_cancel)
         add_trace_processor(self._processor)
 

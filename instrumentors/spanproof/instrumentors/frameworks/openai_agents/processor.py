@@ -9,15 +9,16 @@ its failure is its own error or its last turn's.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextvars import Token
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.tracing import TracingProcessor, get_current_trace
+from agents.tracing import TracingProcessor, get_current_span, get_current_trace
 from opentelemetry.context import Context
 
 from spanproof.instrumentors.content.messages import History
-from spanproof.instrumentors.content.texts import member, text_or_none
+from spanproof.instrumentors.content.texts import attribute, member, text_or_none
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.openai_agents import records
 from spanproof.instrumentors.spans.contexts import attach, current, detach_anywhere
@@ -51,6 +52,7 @@ class Record:
         question, answered: for an agent or workflow, the question and answer its calls showed so far.
         failure: for an agent, the message of its last turn's error.
         handed_over: for an agent, another one has taken its place.
+        calls: model calls that began under it.
     """
 
     opened: OpenSpan
@@ -63,6 +65,7 @@ class Record:
     answered: str | None = None
     failure: str | None = None
     handed_over: bool = False
+    calls: int = 0
     token: Token[Context] | None = field(default=None, repr=False)
 
     def end(self) -> None:
@@ -72,8 +75,25 @@ class Record:
             self.agent = None
 
 
+@dataclass(frozen=True, slots=True)
+class BareCall:
+    """A call of a model that may make no span of its own.
+
+    Attributes:
+        parent: what it belongs to.
+        calls: how many calls the parent had before.
+        handled: the exception that was being handled when it began.
+    """
+
+    opened: OpenSpan
+    parent: Record
+    calls: int
+    handled: BaseException | None
+    given: Mapping[str, Any]
+
+
 class SpanProcessor(TracingProcessor):
-    """The tracing processor; methods are the SDK's, but `note_cancelled`."""
+    """The tracing processor; methods are the SDK's, but those for cancelled runs and bare model calls."""
 
     def __init__(self, tracing: Tracing) -> None:
         self._tracing = tracing
@@ -124,6 +144,8 @@ class SpanProcessor(TracingProcessor):
             record.agent = record
         if kind == TOOL:
             record.token = attach(opened.context)
+        if kind == LLM and parent is not None:
+            parent.calls += 1
 
     @shielded("openai_agents.span.end")
     def on_span_end(self, span: Any) -> None:
@@ -149,6 +171,35 @@ class SpanProcessor(TracingProcessor):
         if trace is not None and trace.trace_id in self._records:
             self._cancelled[trace.trace_id] = result
 
+    @shielded("openai_agents.model.start")
+    def begin_call(self, model: Any, given: Mapping[str, Any]) -> BareCall | None:
+        """A model is called; None where nothing traces it."""
+        within, trace = get_current_span(), get_current_trace()
+        parent = self._records.get(within.span_id) if within is not None else None
+        parent = parent or (self._records.get(trace.trace_id) if trace is not None else None)
+        if parent is None:
+            return None
+        name = text_or_none(attribute(model, "model")) or type(model).__name__
+        opened = self._tracing.open(make_start(name, LLM), parent.opened.context)
+        return BareCall(opened, parent, parent.calls, sys.exception(), {**given, "model": name})
+
+    @shielded("openai_agents.model.end")
+    def end_call(self, call: BareCall | None, response: Any) -> None:
+        """A model has answered; its span is left unended, and so out, where the model made one itself."""
+        if call is None or call.parent.calls != call.calls:
+            return
+        opened, parent = call.opened, call.parent
+        try:
+            if opened.recording:
+                data = records.bare_call(call.given, response)
+                self._note_conversation(parent, *records.describe_call(opened, data, parent.history))
+                records.mark_hidden(opened, data, failed=False)
+        finally:
+            raised = sys.exception()
+            if raised is not None and raised is not call.handled and not isinstance(raised, ABANDONED):
+                records.fail(self._tracing, opened.span, raised)
+            opened.close()
+
     def shutdown(self) -> None:
         """Nothing of ours to shut down: the provider is the application's."""
 
@@ -167,11 +218,8 @@ class SpanProcessor(TracingProcessor):
     def _describe(self, record: Record, data: Any, *, failed: bool) -> None:
         content = record.opened
         if record.kind == LLM:
-            question, answered = records.describe_call(content, data, record.history)
+            self._note_conversation(record, *records.describe_call(content, data, record.history))
             records.mark_hidden(content, data, failed=failed)
-            if record.agent is not None:
-                record.agent.question = record.agent.question or question
-                record.agent.answered = answered
         elif record.kind == TOOL:
             records.describe_tool(content, data, failed=failed)
         elif record.kind == AGENT:
@@ -185,6 +233,12 @@ class SpanProcessor(TracingProcessor):
         if data.type == "response":  # which model answers is not known before it has
             record.opened.span.update_name(f"{genai.OPERATION_CHAT} {records.name_of(data)}")
             records.record_hosted_code(self._tracing, record.opened, data)
+
+    @staticmethod
+    def _note_conversation(record: Record, question: str | None, answered: str | None) -> None:
+        if record.agent is not None:
+            record.agent.question = record.agent.question or question
+            record.agent.answered = answered
 
     def _is_stopped(self, record: Record, trace_id: str) -> bool:
         """Return whether the caller stopped the run before this agent or its tool answered."""

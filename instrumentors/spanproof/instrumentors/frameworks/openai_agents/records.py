@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from opentelemetry.trace import Span
@@ -98,6 +99,22 @@ def describe_call(content: OpenSpan, data: Any, history: History) -> tuple[str |
     documents = (each.document for each in reversed(question))
     last = next((text_in(each) for each in documents if each["role"] == "user"), None)
     return last, None if calls or not parts else text_in(answer.document)
+
+
+def bare_call(given: Mapping[str, Any], response: Any) -> Any:
+    """Return the call of a model without a span in the form of the SDK's span data.
+
+    Args:
+        given: what the model was called with.
+        response: what it answered; None where it failed.
+    """
+    if not getattr(given.get("tracing"), "include_data", lambda: True)():
+        return SimpleNamespace(response=None, model=given.get("model"), usage=None, input=None)
+    asked = given.get("input")
+    items = [{"role": "user", "content": asked}] if is_a(asked, str) else list(elements(asked))
+    if text_or_none(given.get("system_instructions")):
+        items.insert(0, {"role": "system", "content": given["system_instructions"]})
+    return SimpleNamespace(response=response, model=given.get("model"), usage=None, input=items)
 
 
 def describe_tool(content: Content, data: Any, *, failed: bool) -> None:

@@ -1,0 +1,459 @@
+"""Data flow over the Python of a run: what each value that code shows rests on.
+
+In: executed snippets in order, and what the sources hold. Out: `Shown` values with their `Mark`s: a source,
+or the literals, draws and clock readings they rest on. Control flow is followed on every path, so a value
+that may rest on a source does. Code is parsed, never run.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
+from spanproof.evaluators.outcomes.failing import parsed
+from spanproof.evaluators.outcomes.known import Known, numbers_in
+from spanproof.evaluators.outcomes.literals import (
+    FROM_SOURCE,
+    Mark,
+    Role,
+    Written,
+    of_collection,
+    of_number,
+    of_query,
+    of_text,
+)
+from spanproof.evaluators.outcomes.model import OriginKind
+from spanproof.evaluators.outcomes.queries import is_constant
+from spanproof.evaluators.outcomes.topics import calls_made_up, topics
+
+Roots = frozenset[Mark]
+_NONE: Roots = frozenset()
+_SOURCED: Roots = frozenset({FROM_SOURCE})
+
+_PURE = frozenset(
+    str.split(
+        "math cmath random statistics numpy np pandas pd datetime time re json csv io collections itertools"
+        " functools decimal fractions string operator sympy scipy sklearn statsmodels typing dataclasses enum"
+        " copy textwrap calendar secrets uuid hashlib base64 heapq bisect matplotlib seaborn plotly warnings"
+        " polars networkx builtins zoneinfo dateutil pytz"
+    )
+)
+"""Modules whose functions bring nothing that is not in their arguments, but what `_READS` names."""
+
+_READS = frozenset(
+    str.split(
+        "open input load loadtxt genfromtxt fromfile memmap imread load_dataset load_iris load_digits"
+        " load_wine load_breast_cancer load_diabetes fetch_openml fetch_california_housing"
+        " read_csv read_json read_excel read_parquet read_sql read_table read_html read_sql_query"
+        " read_pickle read_feather read_xml read_clipboard scan_csv"
+    )
+)
+_CHANCE = frozenset(
+    str.split(
+        "random randint uniform choice choices sample normal rand randn randrange gauss integers"
+        " standard_normal poisson exponential normalvariate betavariate triangular lognormal binomial"
+    )
+)
+_CLOCK = frozenset(str.split("now today utcnow time time_ns monotonic perf_counter"))
+_FILLS = frozenset(str.split("append extend add update insert setdefault appendleft execute executemany put"))
+_BUILTIN = frozenset(dir(builtins))
+_MAX_DEPTH = 4
+_MAX_MARKS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class CodeStep:
+    """One executed Python snippet.
+
+    Attributes:
+        printed: what it showed.
+        working_tools: tools whose calls gave something in it.
+        failing_tools: tools of which every call in it failed.
+        stopped: it was stopped before its end.
+        is_query: it is SQL made of constants alone.
+    """
+
+    step: int
+    span_id: str
+    source: str
+    printed: str
+    working_tools: frozenset[str] = frozenset()
+    failing_tools: frozenset[str] = frozenset()
+    stopped: bool = False
+    is_query: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A value that code printed or handed over.
+
+    Attributes:
+        answers: it was handed over as the answer.
+        label: text written before it on its line; empty where there is none.
+        said: numbers of the texts it is made of.
+    """
+
+    code: CodeStep
+    roots: Roots
+    answers: bool
+    label: str = ""
+    said: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Flow:
+    """The roots of each name, statement by statement, over all snippets of a run."""
+
+    known: Known
+    names: dict[str, Roots] = field(default_factory=dict)
+    functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef] = field(default_factory=dict)
+    modules: dict[str, str] = field(default_factory=dict)
+    shown: list[Shown] = field(default_factory=list)
+    code: CodeStep = CodeStep(0, "", "", "")
+    made_up: bool = False
+    naming: str = ""
+    in_handler: bool = False
+    as_default: bool = False
+    loops: int = 0
+    depth: int = 0
+    returned: list[Roots] = field(default_factory=list)
+
+    def read(self, code: CodeStep) -> None:
+        """Follow the values through one snippet."""
+        if code.is_query:
+            self._query(code)
+            return
+        tree = parsed(code.source)
+        if tree is None:
+            return
+        self.code, self.made_up = code, calls_made_up(code.source)
+        try:
+            self._block(tree.body)
+        except RecursionError:
+            self.shown.append(Shown(code, _SOURCED, answers=False))
+
+    def _query(self, code: CodeStep) -> None:
+        """Take the values that a query writes down."""
+        self.code, self.made_up = code, calls_made_up(code.source)
+        node = ast.Constant(code.source, lineno=1)
+        self.shown.append(Shown(code, self._placed(of_query(code.source, self.known), node), answers=False))
+
+    def _block(self, statements: Iterable[ast.stmt]) -> None:
+        for statement in statements:
+            self._statement(statement)
+
+    def _statement(self, node: ast.stmt) -> None:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self.functions[node.name] = node
+            case ast.ClassDef():
+                self._block(part for part in node.body if isinstance(part, ast.FunctionDef))
+                self.functions.setdefault(node.name, node)
+            case ast.Import() | ast.ImportFrom():
+                self._import(node)
+            case ast.Assign():
+                for target in node.targets:
+                    with self._named(target):
+                        self._assign(target, node.value)
+            case ast.AnnAssign() if node.value is not None:
+                with self._named(node.target):
+                    self._assign(node.target, node.value)
+            case ast.AugAssign():
+                with self._named(node.target):
+                    self._add(node.target, self._roots(node.value))
+            case ast.For() | ast.AsyncFor():
+                self._bind(node.target, self._roots(node.iter))
+                with self._looping():
+                    self._block(node.body)
+                    self._block(node.body)  # what a turn leaves the next one finds
+                self._block(node.orelse)
+            case ast.While():
+                with self._looping():
+                    self._block(node.body)
+                self._block(node.orelse)
+            case ast.If():
+                self._branches([node.body, node.orelse])
+            case ast.Match():
+                self._branches([case.body for case in node.cases])
+            case ast.With() | ast.AsyncWith():
+                for item in node.items:
+                    if item.optional_vars is not None:
+                        self._bind(item.optional_vars, self._roots(item.context_expr))
+                self._block(node.body)
+            case ast.Try():
+                self._try(node)
+            case ast.Return():
+                self.returned.append(self._roots(node.value) if node.value is not None else _NONE)
+            case ast.Expr():
+                self._expression(node.value)
+            case _:
+                pass
+
+    def _branches(self, blocks: Iterable[list[ast.stmt]]) -> None:
+        """Follow each branch from the same start; a name then has the roots of all of them."""
+        before, after = dict(self.names), dict[str, Roots]()
+        for block in blocks:
+            self.names = dict(before)
+            self._block(block)
+            for name, roots in self.names.items():
+                after[name] = after.get(name, _NONE) | roots
+        self.names = after
+
+    def _try(self, node: ast.Try) -> None:
+        self._block([*node.body, *node.orelse])
+        before, self.in_handler = self.in_handler, True
+        for handler in node.handlers:
+            if handler.name:
+                self.names[handler.name] = _NONE
+            self._block(handler.body)
+        self.in_handler = before
+        self._block(node.finalbody)
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            module = node.module or "" if isinstance(node, ast.ImportFrom) else alias.name
+            self.modules[(alias.asname or alias.name).partition(".")[0]] = module.partition(".")[0]
+
+    def _expression(self, node: ast.expr) -> None:
+        if isinstance(node, ast.Await):
+            node = node.value
+        if not isinstance(node, ast.Call):
+            self._show(self._roots(node), [node], answers=False)
+            return
+        given = [*node.args, *(each.value for each in node.keywords)]
+        if isinstance(node.func, ast.Name) and node.func.id in {"print", "display", *ANSWER_TOOLS}:
+            roots = _union(map(self._roots, given))
+            self._show(roots, given, answers=node.func.id in ANSWER_TOOLS)
+            return
+        roots = self._roots(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _FILLS:
+            self._add(node.func.value, roots)
+        else:
+            self._show(roots, given, answers=False)
+
+    def _show(self, roots: Roots, given: Iterable[ast.expr], *, answers: bool) -> None:
+        texts = [
+            part.value
+            for each in given
+            for part in ast.walk(each)
+            if isinstance(part, ast.Constant) and isinstance(part.value, str)
+        ]
+        label = next((text.strip() for text in texts if len(text.strip()) > 2), "")
+        said = frozenset[str]().union(*map(numbers_in, texts))
+        self.shown.append(Shown(self.code, roots, answers, label, said))
+
+    @contextmanager
+    def _named(self, target: ast.expr) -> Iterator[None]:
+        before, self.naming = self.naming, ast.unparse(target)[:80]
+        yield
+        self.naming = before
+
+    @contextmanager
+    def _looping(self) -> Iterator[None]:
+        self.loops += 1
+        yield
+        self.loops -= 1
+
+    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+        both = isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List)
+        if both and len(target.elts) == len(value.elts):  # type: ignore[attr-defined]
+            pairs = zip(target.elts, value.elts, strict=True)  # type: ignore[attr-defined]
+            found = []
+            for part, given in pairs:
+                with self._named(part):
+                    found.append((part, self._roots(given)))
+            for part, roots in found:
+                self._bind(part, roots)
+        else:
+            self._bind(target, self._roots(value))
+
+    def _bind(self, target: ast.expr, roots: Roots) -> None:
+        if isinstance(target, ast.Name) and not self.in_handler:
+            self.names[target.id] = roots
+        elif isinstance(target, ast.Tuple | ast.List):
+            for part in target.elts:
+                self._bind(part, roots)
+        elif isinstance(target, ast.Starred):
+            self._bind(target.value, roots)
+        else:
+            self._add(target, roots)
+
+    def _add(self, target: ast.expr, roots: Roots) -> None:
+        while isinstance(target, ast.Attribute | ast.Subscript | ast.Call):
+            target = target.func if isinstance(target, ast.Call) else target.value
+        if isinstance(target, ast.Name):
+            joined = self.names.get(target.id, _NONE) | roots
+            self.names[target.id] = joined if len(joined) <= _MAX_MARKS else joined | _SOURCED
+
+    def _roots(self, node: ast.AST) -> Roots:
+        match node:
+            case ast.Constant():
+                return self._constant(node)
+            case ast.Name():
+                return self._name(node.id)
+            case ast.Call():
+                return self._called(node)
+            case ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
+                return self._collection(node)
+            case ast.Lambda():
+                return self._roots(node.body)
+            case ast.NamedExpr():
+                self._bind(node.target, self._roots(node.value))
+                return self._roots(node.target)
+            case ast.Compare() | ast.Slice():
+                parts = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.Constant)]
+                return _union(map(self._roots, parts))
+            case ast.Subscript():
+                return self._roots(node.value)
+            case ast.BoolOp() if isinstance(node.op, ast.Or):
+                return self._roots(node.values[0]) | self._defaults(node.values[1:])
+            case ast.IfExp():
+                return self._roots(node.body) | self._defaults([node.orelse])
+            case ast.FormattedValue():
+                return self._roots(node.value)
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                for generator in node.generators:
+                    self._bind(generator.target, self._roots(generator.iter))
+                with self._looping():
+                    inner = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+                    return _union(map(self._roots, inner)) | self._roots(node.generators[0].iter)
+        return _union(self._roots(part) for part in ast.iter_child_nodes(node))
+
+    def _defaults(self, nodes: Iterable[ast.expr]) -> Roots:
+        before, self.as_default = self.as_default, True
+        found = _union(map(self._roots, nodes))
+        self.as_default = before
+        return found
+
+    def _name(self, name: str) -> Roots:
+        if name in self.names:
+            return self.names[name]
+        is_own = name in self.functions or name in self.modules or name in _BUILTIN
+        return _NONE if is_own else _SOURCED  # given from outside the code: a variable of the task
+
+    def _constant(self, node: ast.Constant) -> Roots:
+        value = node.value
+        if isinstance(value, str):
+            return self._placed(of_text(value, self.known), node)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return _NONE
+        return self._placed(of_number(value, self.naming, self.known), node)
+
+    def _collection(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> Roots:
+        written = of_collection(node, self.known)
+        moving = [part for part in ast.walk(node) if isinstance(part, ast.Name | ast.Call)]
+        roots = _union(self._roots(part) for part in moving) if moving else _NONE
+        if written is not None:
+            return roots | self._placed(written, node)
+        return roots if moving else _union(self._roots(part) for part in ast.iter_child_nodes(node))
+
+    def _placed(self, written: Written | None, node: ast.expr) -> Roots:
+        """The mark of data at its place in the code."""
+        if written is None:
+            return _NONE
+        if written.sourced:
+            return _SOURCED
+        kind = OriginKind.DEFAULT if self.in_handler or self.as_default else OriginKind.LITERAL
+        return frozenset({self._mark(kind, written, node)})
+
+    def _mark(self, kind: OriginKind, written: Written, node: ast.expr) -> Mark:
+        lines = self.code.source.splitlines()
+        text = lines[node.lineno - 1].strip() if 0 < node.lineno <= len(lines) else ""
+        words = written.words | topics(self.naming)
+        return Mark(
+            kind,
+            written.role,
+            self.code.step,
+            self.code.span_id,
+            node.lineno,
+            text[:160],
+            words,
+            written.numbers,
+            written.specific,
+            written.cells,
+            self.made_up,
+        )
+
+    def _called(self, node: ast.Call) -> Roots:
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name in self.code.failing_tools:
+            return _NONE
+        if name in self.code.working_tools:
+            queries = [part for part in ast.walk(node) if isinstance(part, ast.Constant)]
+            for part in queries:
+                if isinstance(part.value, str) and is_constant(part.value):
+                    return self._placed(of_query(part.value, self.known), part)
+            return _SOURCED
+        receiver = self._roots(node.func.value) if isinstance(node.func, ast.Attribute) else _NONE
+        module = self._module_of(node.func)
+        given = self._given(node, name)
+        if name in _CHANCE and (module in {"random", "numpy", "np", "secrets", ""} or not receiver):
+            many = self.loops > 0 or any(each.arg == "size" for each in node.keywords) or len(node.args) > 2
+            role = Role.DRAWS if many else Role.DRAW
+            return receiver | frozenset({self._mark(OriginKind.CHANCE, Written(role), node)})
+        if name in _CLOCK and module in {"datetime", "time", "pandas", "pd"}:
+            return frozenset({self._mark(OriginKind.CLOCK, Written(Role.CLOCK), node)})
+        if name in _READS and not (module in _PURE and given and FROM_SOURCE not in given):
+            return receiver | _SOURCED
+        function = self.functions.get(name)
+        if function is not None:
+            return receiver | given | self._run(function, name, node)
+        if module is not None and module not in _PURE and not self._is_in_memory(node, module):
+            return receiver | given | _SOURCED
+        if isinstance(node.func, ast.Name) and name not in _BUILTIN and module is None:
+            return given | self._name(name)
+        return receiver | given
+
+    def _given(self, node: ast.Call, name: str) -> Roots:
+        """The roots of a call's arguments; those that only say how it is to be done have none."""
+        roots = _union(map(self._roots, node.args[:1]))
+        is_lookup = name in {"get", "pop", "getattr", "next", "setdefault", "fillna"}
+        rest = self._defaults(node.args[1:]) if is_lookup else _union(map(self._roots, node.args[1:]))
+        if name in {"range", "round", "head", "tail", "seed", "RandomState", "default_rng", "linspace"}:
+            return _NONE if name in {"range", "seed", "RandomState", "default_rng", "linspace"} else roots
+        named = [each.value for each in node.keywords if not isinstance(each.value, ast.Constant)]
+        return roots | rest | _union(map(self._roots, named))
+
+    def _module_of(self, func: ast.expr) -> str | None:
+        """The module a function is of, None where it is of none."""
+        while isinstance(func, ast.Attribute):
+            func = func.value
+        if isinstance(func, ast.Name) and func.id in self.modules and func.id not in self.names:
+            return self.modules[func.id]
+        return None
+
+    def _is_in_memory(self, node: ast.Call, module: str) -> bool:
+        """Whether this opens a database that holds only what the code puts into it."""
+        if module not in {"sqlite3", "duckdb"}:
+            return False
+        return all(isinstance(each, ast.Constant) and each.value == ":memory:" for each in node.args)
+
+    def _run(self, function: ast.AST, name: str, node: ast.Call) -> Roots:
+        """The roots of what a function of the code returns."""
+        if self.depth >= _MAX_DEPTH or isinstance(function, ast.ClassDef):
+            return _NONE
+        assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        names, naming, returned = dict(self.names), self.naming, self.returned
+        self.depth, self.returned = self.depth + 1, []
+        parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+        for parameter in parameters:
+            self.names[parameter.arg] = _NONE
+        for parameter, value in zip(parameters, node.args, strict=False):
+            self.names[parameter.arg] = self._roots(value)
+        for each in node.keywords:
+            if each.arg is not None:
+                self.names[each.arg] = self._roots(each.value)
+        self.naming = f"{naming} {name}"
+        self._block(function.body)
+        found = _union(self.returned)
+        self.names, self.naming, self.returned = names, naming, returned
+        self.depth -= 1
+        return found
+
+
+def _union(roots: Iterable[Roots]) -> Roots:
+    return frozenset[Mark]().union(*roots)

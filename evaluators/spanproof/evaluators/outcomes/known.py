@@ -1,0 +1,112 @@
+"""What the sources of a run hold: the numbers and words that a value of its answer may rest on.
+
+In: texts. Out: whether a number, as code or an answer writes it, is one of theirs: the same, rounded, in
+another scale (thousands, per cent), or worked out of two numbers of the task. Too much counts as held rather
+than too little: what is held is never called invented.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+
+_NUMBER = re.compile(r"(?<![\w.])\d[\d,_]*(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w])")
+_MAX_TEXT = 200_000
+_MAX_TASK_NUMBERS = 30
+_SCALES = (1.0, 1e3, 1e6, 1e9, 100.0, 0.01)
+_FEWEST_DIGITS = 3
+"""Fewer digits are rounded from too much to say anything."""
+
+
+@dataclass(slots=True)
+class Known:
+    """Numbers and text of the sources. Grows with what sourced code shows."""
+
+    task: str = ""
+    numbers: set[str] = field(default_factory=set)
+    words: list[str] = field(default_factory=list)
+    _values: list[float] = field(default_factory=list)
+    _worked_out: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Take the task, and what two of its numbers give."""
+        self.add(self.task)
+        given = [float(number) for number in numbers_in(self.task)][:_MAX_TASK_NUMBERS]
+        for left, right in combinations(given, 2):
+            found = [left + right, abs(left - right), left * right]
+            found += [left / right] if right else []
+            found += [right / left] if left else []
+            self._worked_out.update(map(plain, found))
+
+    def add(self, text: str) -> None:
+        """Take a source's text."""
+        if not text:
+            return
+        self.words.append(text[:_MAX_TEXT].casefold())
+        for number in numbers_in(text):
+            if number not in self.numbers:
+                self.numbers.add(number)
+                insort(self._values, float(number))
+
+    def holds(self, number: str) -> bool:
+        """Whether a source holds a number, given in its plain form."""
+        if number in self.numbers or number in self._worked_out:
+            return True
+        value = float(number)
+        if value < 1 and plain(value * 100) in self.numbers:
+            return True  # 0.19 is 19 %
+        if 0 < value < 2 and plain(abs(value - 1) * 100) in self.numbers:
+            return True  # 1.19 is 19 % more
+        digits = number.replace(".", "").strip("0")
+        if len(digits) < _FEWEST_DIGITS:
+            return False
+        half = 0.5 * 10 ** -len(number.partition(".")[2]) if "." in number else 0.5
+        return any(self._is_near(value * scale, half * scale) for scale in _SCALES)
+
+    def says(self, text: str) -> bool:
+        """Whether a source holds a text."""
+        wanted = text.casefold()
+        return any(wanted in each for each in self.words)
+
+    def _is_near(self, value: float, margin: float) -> bool:
+        low = bisect_left(self._values, value - margin)
+        return bisect_right(self._values, value + margin) > low
+
+
+def numbers_in(text: str) -> frozenset[str]:
+    """The numbers of a text in their plain form; a comma may group digits or part the cells of a row."""
+    found = {number for _, number in numbers_of(text)}
+    if "," in text:
+        found |= {number for _, number in numbers_of(text.replace(",", " , "))}
+    return frozenset(found)
+
+
+def numbers_of(text: str) -> Iterator[tuple[str, str]]:
+    """The numbers of a text in order: as written, and in their plain form."""
+    for match in _NUMBER.finditer(text[:_MAX_TEXT]):
+        written = match[0].rstrip(",_")
+        yield written, plain(written)
+
+
+def plain(number: str | float) -> str:
+    """One spelling of a number: `1,200.50` and `1_200.5` are `1200.5`."""
+    text = number.replace(",", "").replace("_", "") if isinstance(number, str) else repr(float(number))
+    if "e" in text.lower() or not isinstance(number, str):
+        try:
+            text = f"{float(text):.10f}"
+        except (ValueError, OverflowError):
+            return "0"
+    return (text.rstrip("0").rstrip(".") or "0") if "." in text else text
+
+
+def rounds_to(number: str, written: str) -> bool:
+    """Whether a number is, at the precision of the other, that other: 56833.333 and 56,833.33."""
+    if number == written:
+        return True
+    places = len(written.partition(".")[2])
+    if len(written.replace(".", "")) < _FEWEST_DIGITS:
+        return False
+    return bool(abs(float(number) - float(written)) <= 0.5 * 10.0**-places)

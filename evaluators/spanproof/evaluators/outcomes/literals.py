@@ -1,0 +1,200 @@
+"""Which literals of code are data, and which belong to the problem.
+
+In: an expression, and what the sources hold. Out: the `Mark`s of the data written down in it: tables, series
+of numbers, values with a name, numbers in texts. Small counts, round numbers, units, constants of nature,
+arguments such as `tol=` or `figsize=`, and what a source holds are no data.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeGuard
+
+from spanproof.evaluators.outcomes.known import Known, numbers_of, plain
+from spanproof.evaluators.outcomes.model import OriginKind
+from spanproof.evaluators.outcomes.queries import names_in
+from spanproof.evaluators.outcomes.topics import topics
+
+SMALL = 12
+"""Numbers up to this are counts and indices: they say nothing of where a value comes from."""
+
+_FEWEST_OF_A_SERIES = 3
+_MAX_CONSTANTS = 2_000
+_MAX_KEPT = 50
+
+_OF_THE_PROBLEM = (
+    *(24, 30, 31, 28, 29, 52, 60, 64, 90, 99, 100, 128, 180, 255, 256, 273.15, 360, 365, 365.25, 366, 512),
+    *(1000, 1024, 1440, 2048, 3600, 4096, 86400, 604800, 1000000, 3.14159265, 2.7182818, 1.6180339),
+    *(9.80665, 299792458, 6.02214076e23, 6.6743e-11, 8.314462, 1.380649e-23, 6.62607015e-34, 101325, 6371),
+    *(1.609344, 0.621371, 2.54, 0.3048, 3.28084, 39.3701, 0.45359237, 2.204623, 28.349523, 3.785412, 1852),
+    *(4.184, 1.8, 0.5556, 7.5, 1.96, 1.645, 2.576, 0.95, 0.99, 0.05, 0.01),
+)
+"""Time, bytes, degrees, constants of nature, units, levels of confidence."""
+
+_ELEMENTS = frozenset(
+    str.split(
+        "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb"
+        " Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At"
+        " Rn Fr Ra Ac Th Pa U Np Pu"
+    )
+)
+_PARAMETERS = frozenset(
+    str.split(
+        "tol tolerance eps epsilon lr alpha beta gamma n k m max iter iteration iterations threshold limit"
+        " size width height dpi seed step steps epochs epoch bins bin x0 guess precision dx dt h start stop"
+        " low high lower upper bound lo hi guesses trial trials base digits places delta degree order window"
+    )
+)
+_ROWS = re.compile(r"(?i)\binsert\s+into\b|\bvalues\s*\(|^\s*[\[{]|.*[,;\t|].*\n.*[,;\t|]")
+
+
+class Role(StrEnum):
+    """What a literal is in code."""
+
+    TABLE = "table"
+    SERIES = "series"
+    SCALAR = "scalar"
+    TEXT = "text"
+    DRAW = "draw"
+    DRAWS = "draws"
+    CLOCK = "clock"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A root of a value: where it was written down, drawn or read off a clock, or that it has a source.
+
+    Attributes:
+        words: topics of the names and keys it goes by.
+        numbers: its numbers that no source holds, in their plain form.
+        specific: how many of these are neither round nor small.
+        cells: its texts that no source holds.
+        made_up: the code calls its own values so.
+    """
+
+    kind: OriginKind
+    role: Role = Role.SCALAR
+    step: int = 0
+    span_id: str = ""
+    line: int = 0
+    text: str = ""
+    words: frozenset[str] = frozenset()
+    numbers: tuple[str, ...] = ()
+    specific: int = 0
+    cells: tuple[str, ...] = ()
+    made_up: bool = False
+
+
+FROM_SOURCE = Mark(OriginKind.SOURCE)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Data written down in one expression, before it has a place.
+
+    Attributes:
+        sourced: a source holds most of it.
+    """
+
+    role: Role
+    words: frozenset[str] = frozenset()
+    numbers: tuple[str, ...] = ()
+    specific: int = 0
+    cells: tuple[str, ...] = ()
+    sourced: bool = False
+
+
+def is_specific(number: float) -> bool:
+    """Whether a number says something: it is no small count, no round number and no usual constant."""
+    value = abs(number)
+    if value <= SMALL and float(value).is_integer():
+        return False
+    if any(math.isclose(value, each, rel_tol=1e-3) for each in _OF_THE_PROBLEM):
+        return False
+    digits = plain(value).replace(".", "").strip("0")
+    return len(digits) > 2 or (len(digits) == 2 and digits[1] != "5")
+
+
+def of_collection(node: ast.expr, known: Known) -> Written | None:
+    """The data of a list, tuple, set or dict display; None where it holds none of its own."""
+    constants = [each for each in ast.walk(node) if isinstance(each, ast.Constant)][:_MAX_CONSTANTS]
+    keys = [
+        key.value
+        for each in ast.walk(node)
+        if isinstance(each, ast.Dict)
+        for key in each.keys
+        if isinstance(key, ast.Constant) and isinstance(key.value, str)
+    ]
+    values = [each.value for each in constants if is_number(each.value)]
+    if not values and not keys:
+        return None
+    if keys and (all(len(key) == 1 for key in keys) or set(keys) <= _ELEMENTS):
+        return None  # numerals, letters, chemical elements
+    texts = [each.value for each in constants if isinstance(each.value, str) and each.value not in set(keys)]
+    is_table = bool(keys) or bool(texts and values)
+    if not is_table and len(values) < _FEWEST_OF_A_SERIES:
+        return None
+    return _written(Role.TABLE if is_table else Role.SERIES, values, texts, " ".join(keys), known)
+
+
+def of_text(text: str, known: Known) -> Written | None:
+    """The data of a text that code holds: rows of CSV, JSON, or SQL; else of a sentence with numbers."""
+    numbers = [float(number) for _, number in numbers_of(text)]
+    if not numbers:
+        return None
+    is_rows = len(numbers) > 1 and (_is_json(text) or _ROWS.search(text) is not None)
+    head = text.strip().splitlines()[0] if is_rows and text.strip() else text
+    return _written(Role.TABLE if is_rows else Role.TEXT, numbers, (), head, known)
+
+
+def of_query(query: str, known: Known) -> Written | None:
+    """The values that a query writes down."""
+    numbers = [float(number) for _, number in numbers_of(query)]
+    return _written(Role.TABLE, numbers, (), " ".join(names_in(query)), known)
+
+
+def of_number(value: float, name: str, known: Known) -> Written | None:
+    """A number that code writes down under a name; None where it is no data."""
+    words = name.lower().split("_")
+    if not is_specific(value) or any(word in _PARAMETERS for word in words):
+        return None
+    number = plain(abs(value))
+    if known.holds(number):
+        return Written(Role.SCALAR, sourced=True)
+    return Written(Role.SCALAR, topics(name), (number,), 1)
+
+
+def _written(
+    role: Role, values: Sequence[float], texts: Sequence[str], words: str, known: Known
+) -> Written | None:
+    numbers = list(dict.fromkeys(plain(abs(value)) for value in values if abs(value) > SMALL or value % 1))
+    unheld = [number for number in numbers if not known.holds(number)]
+    cells = [text for text in dict.fromkeys(texts) if _is_name(text) and not known.says(text)]
+    if len(unheld) * 2 < len(numbers) or (not numbers and not cells):
+        return Written(role, sourced=True) if numbers or texts else None
+    specific = sum(is_specific(float(number)) for number in unheld)
+    return Written(role, topics(words), tuple(unheld[:_MAX_KEPT]), specific, tuple(cells[:_MAX_KEPT]))
+
+
+def _is_name(text: str) -> bool:
+    return 4 <= len(text) <= 60 and any(character.isalpha() for character in text)
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a constant is a number that can be one of data."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_json(text: str) -> bool:
+    if text.lstrip()[:1] not in ("{", "["):
+        return False
+    try:
+        return isinstance(json.loads(text), dict | list)
+    except (ValueError, RecursionError):
+        return False

@@ -1,0 +1,83 @@
+"""What a query rests on, by its parsed meaning: rows of tables, or only values written down in it.
+
+In: SQL in any common dialect. Out: whether it is made of constants alone, and the names it gives its values.
+Parsed at most; what does not parse is taken to read tables.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from functools import lru_cache
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+_MAX_CHARS = 20_000
+_DIALECTS = ("", "postgres", "mysql", "sqlite", "duckdb", "tsql", "snowflake", "bigquery", "clickhouse")
+
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
+
+
+@lru_cache(maxsize=256)
+def statements(query: str) -> tuple[exp.Expr, ...]:
+    """The statements of a query in the first dialect that reads it; none where no dialect does."""
+    if len(query) > _MAX_CHARS:
+        return ()
+    for dialect in _DIALECTS:
+        try:
+            found = sqlglot.parse(query, dialect=dialect or None)
+        except (SqlglotError, RecursionError, ValueError):
+            continue
+        return tuple(statement for statement in found if statement is not None)
+    return ()
+
+
+def tables_of(statement: exp.Expr) -> frozenset[str]:
+    """Names of the tables that a statement reads, lower-case; what it defines itself is left out."""
+    own = {each.alias_or_name.lower() for each in statement.find_all(exp.CTE)}
+    return frozenset(table.name.lower() for table in statement.find_all(exp.Table) if table.name) - own
+
+
+def is_constant(query: str) -> bool:
+    """Whether a query selects only values that it writes down: `SELECT 540.25 AS revenue`."""
+    found = statements(query)
+    return bool(found) and all(
+        isinstance(each, exp.Query) and not tables_of(each) and not list(each.find_all(exp.Anonymous))
+        for each in found
+    )
+
+
+def names_in(query: str) -> Iterator[str]:
+    """Names that a query gives its values and rows."""
+    for statement in statements(query):
+        for each in statement.find_all(exp.Alias, exp.CTE, exp.TableAlias):
+            yield each.alias_or_name
+
+
+def conditions_of(statement: exp.Expr) -> frozenset[str]:
+    """The conditions of a statement's WHERE and HAVING, each alone, in one spelling."""
+    found: set[str] = set()
+    for clause in statement.find_all(exp.Where, exp.Having):
+        parts = clause.this.flatten() if isinstance(clause.this, exp.And) else [clause.this]
+        found |= {part.sql().lower() for part in parts}
+    return frozenset(found)
+
+
+def dropped(narrow: str, broad: str) -> tuple[str, ...]:
+    """The values of the conditions that a broader query on the same tables leaves out.
+
+    None where it is no broader one.
+    """
+    before, after = statements(narrow), statements(broad)
+    if len(before) != 1 or len(after) != 1 or not tables_of(before[0]):
+        return ()
+    if tables_of(before[0]) != tables_of(after[0]):
+        return ()
+    kept, had = conditions_of(after[0]), conditions_of(before[0])
+    if not kept < had:
+        return ()
+    written = {each.this.strip("%") for each in before[0].find_all(exp.Literal)}
+    still = {each.this.strip("%") for each in after[0].find_all(exp.Literal)}
+    return tuple(sorted(value for value in written - still if value))

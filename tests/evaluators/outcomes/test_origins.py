@@ -1,0 +1,83 @@
+"""Golden runs of agents that look values up or invent them: real frameworks, scripted models, real tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from agents_of_a_shop import traced
+from contradictions import contradictions
+
+from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.outcomes.account import account_of
+from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.trace import Label, Layer, Scored
+
+GOLDEN = Path(__file__).parents[2] / "golden/outcomes/origins.yaml"
+CASES = list(yaml.safe_load_all(GOLDEN.read_text(encoding="utf-8")))
+
+
+@pytest.fixture(scope="module")
+def run_agent():
+    with traced() as run:
+        yield run
+
+
+def outcome_of(evaluation, layer, name):
+    return next(each.outcome for each in evaluation.scores if (each.layer, each.name) == (layer, name))
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case["case"]) for case in CASES])
+def test_an_invented_value_is_found_and_a_sourced_one_is_none(run_agent, case):
+    trace = run_agent(case["framework"], case["task"], case["turns"])
+    evaluation = Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace)
+    (run,) = evaluation.runs
+    made_up = account_of(evaluation.trace, run.run, run.scans, run.replay).fabricated
+    assert bool(made_up) is case["invented"], made_up
+    if made_up:
+        grounded = outcome_of(evaluation, Layer.GROUNDEDNESS, "groundedness")
+        assert isinstance(grounded, Scored)
+        assert grounded.label is Label.FAIL
+        assert grounded.explanation.startswith(f"The answer says {made_up[0].value}"), grounded.explanation
+        assert outcome_of(evaluation, Layer.TRAJECTORY, "task_completion").label is Label.FAIL
+    assert not list(contradictions(evaluation))
+
+
+@pytest.mark.parametrize(
+    ("task", "turns", "sentence"),
+    [
+        (
+            "What is the total of all orders in euros?",
+            [
+                "print(run_sql(query='SELECT SUM(total) FROM orders'))",
+                "eur_rate = 0.9132\nprint(round(214.75 * eur_rate, 2))",
+                "final_answer('All orders total 196.11 EUR.')",
+            ],
+            "The answer says 196.11; line 1 of step 2 writes it down (`eur_rate = 0.9132`).",
+        ),
+        (
+            "What is the revenue of orders placed in 2019?",
+            [
+                "print(run_sql(query=\"SELECT SUM(total) FROM orders WHERE placed LIKE '2019%'\"))",
+                "print(run_sql(query='SELECT SUM(total) FROM orders'))",
+                "final_answer('The revenue of 2019 is 214.75.')",
+            ],
+            (
+                "The answer says 214.75; step 2 gave it for more than the task is about"
+                " (SELECT SUM(total) FROM orders leaves out 2019)."
+            ),
+        ),
+        (
+            "What is the average salary of the legal team?",
+            [
+                "try:\n    pay = fetch_page(url='http://hr')\nexcept Exception:\n    pay = 64250\nprint(pay)",
+                "final_answer('The average salary is 64,250.')",
+            ],
+            "The answer says 64,250; line 4 of step 1 puts it in place of what failed (`pay = 64250`).",
+        ),
+    ],
+)
+def test_the_explanation_names_the_value_and_its_line(run_agent, task, turns, sentence):
+    evaluation = Engine(pipeline=Pipeline(), sandbox=None).evaluate(run_agent("smolagents", task, turns))
+    assert outcome_of(evaluation, Layer.GROUNDEDNESS, "groundedness").explanation == sentence

@@ -1,0 +1,42 @@
+"""What two layers say of one run that cannot both be so, or that the account of the run denies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spanproof.evaluators.outcomes.account import account_of
+from spanproof.evaluators.outcomes.model import FAILING
+from spanproof.evaluators.outcomes.recovery import Came
+from spanproof.trace import Label, Layer, Scored
+
+
+def contradictions(evaluation) -> Iterator[str]:
+    """What one layer says of a run and another, or the account, denies."""
+    for run in evaluation.runs:
+        account = account_of(evaluation.trace, run.run, run.scans, run.replay)
+        of_run = {(s.layer, s.name): s.outcome for s in run.scores if s.snippet_id is None}
+        for score in run.scores:
+            known = account.snippets.get(score.snippet_id or "")
+            judged = score.name == "outcome" and isinstance(score.outcome, Scored)
+            if judged and known is not None and (score.outcome.label is Label.PASS) is not known.ok:
+                yield f"the outcome of a snippet is {score.outcome.label}, the account says {known.state}"
+        recovery = of_run.get((Layer.TRAJECTORY, "recovery"))
+        lost = isinstance(recovery, Scored) and recovery.label is Label.FAIL
+        if lost is not any(fate.came is Came.LOST for fate in account.fates):
+            yield "recovery denies the account"
+        if lost and _passed(of_run.get((Layer.EXECUTION, "execution"))):
+            yield "execution passes what recovery calls lost"
+        failed_code = {s.span_id for s in run.run.snippets if account.of(s).state in FAILING}
+        lost_code = any(f.came is Came.LOST and f.failure.span_id in failed_code for f in account.fates)
+        if lost_code and _passed(of_run.get((Layer.CORRECTNESS, "correctness"))):
+            yield "correctness passes code that recovery calls lost"
+        if isinstance(recovery, Scored) and not account.fates:
+            yield "recovery speaks of a failure that the account does not know"
+        if account.fabricated and _passed(of_run.get((Layer.GROUNDEDNESS, "groundedness"))):
+            yield "groundedness passes a fabricated value"
+        if account.fabricated and _passed(of_run.get((Layer.TRAJECTORY, "task_completion"))):
+            yield "task completion passes a fabricated answer"
+
+
+def _passed(outcome) -> bool:
+    return isinstance(outcome, Scored) and outcome.label is Label.PASS
