@@ -43,7 +43,7 @@ from spanproof.sandbox.backends.jail.reduced.box import empty
 from spanproof.sandbox.backends.jail.reduced.process_tree import Spared
 from spanproof.sandbox.backends.jail.reduced.processes import SHOWN, ProcessWatcher
 from spanproof.sandbox.backends.jail.run.proxied_sockets import ProxyingWatcher
-from spanproof.sandbox.backends.jail.seccomp.filter import SEEDED, compile_filter, compile_silent_filter
+from spanproof.sandbox.backends.jail.seccomp.filter import compile_filter, compile_silent_filter
 from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch, this_arch
 from spanproof.sandbox.fixed.run_fixtures import own_image
@@ -283,10 +283,10 @@ def _isolation(watched: bool, apart: User | None) -> Isolation:
     if not watched:
         return _isolation_unwatched(arch, visible, apart)
     arming: Arming = Passed(compile_filter(arch, os.getuid(), shown=SHOWN))
-    seeded: Arming = Passed(compile_filter(arch, os.getuid(), SEEDED, shown=SHOWN))
+    observed: Arming = Passed(compile_filter(arch, os.getuid(), observed=True, shown=SHOWN))
     network = Loopback(watched=True)
     dns_stub = network.resolver if isinstance(network.resolver, DnsStub) else None
-    processes, origin = Processes(), Forked(arming, seeded, root.WORK)
+    processes, origin = Processes(), Forked(arming, observed, root.WORK)
     processes.zygote = origin.zygote
     boundary = Boundary(visible, os.environ["PATH"])
     watcher = ContainerWatcher(arch, boundary, dns_stub, processes)
@@ -310,6 +310,7 @@ def _isolation_unwatched(arch: Arch, visible: Iterable[str], apart: User | None)
         network=Loopback(watched=False) if apart is None else Led(),
         watcher=ProxyingWatcher(arch, Boundary(visible, os.environ["PATH"]), None),
         origin=origin,
+        holds_calls=False,
     )
 
 

@@ -26,7 +26,7 @@ from spanproof.sandbox.backends.jail.forkserver.warm import settle, use_packages
 from spanproof.sandbox.backends.jail.forkserver.zygote import trial
 from spanproof.sandbox.backends.jail.namespaces import cgroup, root
 from spanproof.sandbox.backends.jail.namespaces.users import foreign_id
-from spanproof.sandbox.backends.jail.seccomp.filter import SEEDED, compile_filter
+from spanproof.sandbox.backends.jail.seccomp.filter import compile_filter
 from spanproof.sandbox.backends.jail.seccomp.rules import ENDS
 from spanproof.sandbox.backends.jail.seccomp.syscalls import required_arch
 
@@ -97,9 +97,9 @@ def _build(options: dict[str, Any]) -> SupervisorSetup:
     sys.path_importer_cache.clear()
     _hide_own_source()
     plain = compile_filter(arch, root.GUEST_ID, shown=ENDS)
-    seeded = compile_filter(arch, root.GUEST_ID, SEEDED, shown=ENDS)
+    observed = compile_filter(arch, root.GUEST_ID, observed=True, shown=ENDS)
     settle()
-    return SupervisorSetup(visible, arch, os.environ["PATH"], plain, seeded, footprint.learn(trial))
+    return SupervisorSetup(visible, arch, os.environ["PATH"], plain, observed, footprint.learn(trial))
 
 
 def _hide_own_source() -> None:

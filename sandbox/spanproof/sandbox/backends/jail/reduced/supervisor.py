@@ -22,7 +22,7 @@ from spanproof.sandbox.backends.jail.reduced.network import NoNetwork
 from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.reduced.process_tree import Descendants
 from spanproof.sandbox.backends.jail.reduced.watcher import GuardedWatcher
-from spanproof.sandbox.backends.jail.seccomp.filter import SEEDED, compile_filter
+from spanproof.sandbox.backends.jail.seccomp.filter import compile_filter
 from spanproof.sandbox.backends.jail.seccomp.rules import FORKS
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 from spanproof.sandbox.guest.descriptors import Descriptors
@@ -55,11 +55,11 @@ class Shielded(Forked):
     guest.
     """
 
-    def request(self, descriptors: Descriptors, *, seeded: bool) -> None:
+    def request(self, descriptors: Descriptors, *, observed: bool) -> None:
         """See `Origin`."""
         if os.fork() == 0:
             _wait_to_be_killed()
-        super().request(descriptors, seeded=seeded)
+        super().request(descriptors, observed=observed)
 
 
 def _wait_to_be_killed() -> NoReturn:
@@ -114,7 +114,7 @@ def _isolation(site: Site, group: Group | None) -> Isolation:
     shown = frozenset() if tree.counted else FORKS
     origin = (Forked if group is None else Shielded)(
         Passed(compile_filter(site.arch, user, namespaced=False, shown=shown), boundary.walls),
-        Passed(compile_filter(site.arch, user, SEEDED, namespaced=False, shown=shown), boundary.walls),
+        Passed(compile_filter(site.arch, user, observed=True, namespaced=False, shown=shown), boundary.walls),
         box.work,
     )
     tree.zygote = origin.zygote

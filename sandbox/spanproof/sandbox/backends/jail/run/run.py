@@ -26,7 +26,7 @@ from spanproof.sandbox.guest.wire import Decoder, Frame, Header
 
 _MUTE_S = 0.002
 """So long no one looks at what a program says: most are over then, and fill no pipe."""
-_GUEST_FIELDS = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database")
+_GUEST_FIELDS = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database", "held")
 
 
 @dataclass(frozen=True, slots=True)
