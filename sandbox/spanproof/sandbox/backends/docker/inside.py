@@ -32,7 +32,7 @@ from spanproof.sandbox.backends.docker.unwatched import (
 )
 from spanproof.sandbox.backends.jail.forkserver.arming import Arming, Forked
 from spanproof.sandbox.backends.jail.forkserver.supervisor import Supervisor, report_failure
-from spanproof.sandbox.backends.jail.forkserver.warm import preload, use_packages_of
+from spanproof.sandbox.backends.jail.forkserver.warm import hide_own_source, preload, use_packages_of
 from spanproof.sandbox.backends.jail.isolation import Armed, Isolation
 from spanproof.sandbox.backends.jail.namespaces import cgroup, root
 from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
@@ -237,6 +237,7 @@ def main() -> None:
         apart = settle(user)
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # the programs have our user: they must not reach our memory
         preload([])
+        hide_own_source()
         if Path(root.ENVIRONMENT, "site").is_dir():
             use_packages_of(f"{root.ENVIRONMENT}/site")
         watched = _notifies()

@@ -1,7 +1,8 @@
 """A session's control channel: the guest's reads and writes of a descriptor that no process can have.
 
 The filter holds them, so the kernel names the thread behind each. No one can read, write or copy what is not
-there; and while the main thread's read is held, that thread runs nothing of a step.
+there; and while the main thread's read is held, that thread runs nothing of a step. Whether it is the loop
+over the steps that reads, and not code of a step, the depth of the stack shows.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Header
 
 _MOST_BYTES = FROM_GUEST.header + 64
 _REPLY_BYTES = 65536
+_LOOP_BYTES = 1024
+"""Of stack by which two reads of the loop may differ; a step lies at least twice as much below it."""
 
 
 class HeldChannel:
@@ -39,11 +42,23 @@ class HeldChannel:
         self._handle = handle
         self._waiting: dict[int, Notification] = {}
         self._unread: dict[int, bytearray] = {}
+        self._loop_at: int | None = None
 
     @property
     def main_waits(self) -> bool:
         """Whether the main thread reads, and finds nothing."""
         return self._main in self._waiting
+
+    def is_loop(self) -> bool:
+        """Whether the main thread, which waits, is in the loop over the steps; the first to wait is."""
+        stack_at = _stack_pointer(self._main)
+        if self._loop_at is None:
+            self._loop_at = stack_at
+        return stack_at is None or self._loop_at is None or stack_at > self._loop_at - _LOOP_BYTES
+
+    def refuse(self) -> None:
+        """Let the main thread's read fail."""
+        send(self._listener, self._waiting.pop(self._main).id, EPERM)
 
     def write(self, call: Notification) -> Answer:
         """Take a message; a write is one message or none."""
@@ -83,3 +98,12 @@ class HeldChannel:
             return Answer(errno.EFAULT)
         del unread[:written]
         return Answer(value=written)
+
+
+def _stack_pointer(thread: int) -> int | None:
+    """Return where the stack of a thread in a held call ends; None where the kernel does not show it."""
+    try:
+        with open(f"/proc/{thread}/syscall") as file:  # noqa: PTH123 - once a step
+            return int(file.read().split()[-2], 16)
+    except (OSError, ValueError, IndexError):
+        return None

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.namespaces.process_tree import Namespace
 from spanproof.sandbox.backends.jail.seccomp.notifications import GO_ON, NONE_YET, Answer, Notification
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
@@ -122,12 +123,23 @@ class Lineage:
             if not going:
                 break
             for pid in going:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGSTOP)
+                self._stop(pid)
             self._stopped += going
         deadline = time.monotonic() + _STILL_S
         while any(_state(task) == "R" for task in self._tasks()) and time.monotonic() < deadline:
             time.sleep(0.0001)
+
+    def _stop(self, pid: int) -> None:
+        """Stop a process by a thread that is not the main one: in its held call that takes no signal."""
+        try:
+            threads = [int(name) for name in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208 - names only
+        except OSError:
+            return
+        for thread in threads:
+            if thread != self._main:
+                with contextlib.suppress(ProcessLookupError):
+                    kernel.signal_thread(pid, thread, signal.SIGSTOP)
+                    return
 
     def thaw(self) -> None:
         """Let go on what `freeze` stopped."""

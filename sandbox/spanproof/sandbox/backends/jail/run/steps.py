@@ -34,7 +34,7 @@ _CALLS_A_STEP = 10_000
 """Tool calls: their time is not the step's, so their number must be bounded."""
 _PIECE_BYTES = 4096
 """What a host that has room at all has room for, be it a socket or a pipe."""
-_SETTLES_S = 1.0
+_SETTLES_S = 2.0
 _SHORT_TICK_S = 0.005
 _NETWORK_CALLS = frozenset(("connect", "sendmmsg", "sendmsg", "sendto"))
 _OF_A_CALL = ("tool", "args", "kwargs")
@@ -120,9 +120,12 @@ class SessionRun(Run):
         elif thread == main and kind == ("step" if self._in_step else "ready"):
             self._report = message_header
         else:
-            self._watcher.record.note("privilege", "report of a step", allowed=False)
+            self._refuse_report()
             return False
         return True
+
+    def _refuse_report(self) -> None:
+        self._watcher.record.note("privilege", "report of a step", allowed=False)
 
     def _turn(self) -> None:
         super()._turn()
@@ -139,7 +142,11 @@ class SessionRun(Run):
         super()._serve(fd, events)
         if self._is_held and self._report is not None and self._held_channel.main_waits:
             report, self._report = self._report, None
-            self._end_step(report)
+            if self._held_channel.is_loop():
+                self._end_step(report)
+            else:
+                self._refuse_report()
+                self._held_channel.refuse()
         if self._is_held:
             self._watcher.record = self._record_of(self._lineage.step)
 
