@@ -128,7 +128,7 @@ def run_job(inbox: Inbox, control: int) -> int:
     if language == "session":
         if job["seed"] is None:
             determinism.reseed()  # now that the supervisor lets the kernel answer
-        if job["held"]:
+        if job.get("held"):
             inbox, reporter = Inbox(STEPS_FD), Reporter(STEPS_FD, "")
         return serve_session(job, inbox, reporter)
     if job.get("argv"):
