@@ -45,6 +45,7 @@ from spanproof.sandbox.backends.jail.reduced.processes import SHOWN, ProcessWatc
 from spanproof.sandbox.backends.jail.run.proxied_sockets import ProxyingWatcher
 from spanproof.sandbox.backends.jail.seccomp.filter import compile_filter, compile_silent_filter
 from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
+from spanproof.sandbox.backends.jail.seccomp.rules import ENDS
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch, this_arch
 from spanproof.sandbox.fixed.run_fixtures import own_image
 from spanproof.sandbox.guest.wire import Frame, encode
@@ -283,8 +284,8 @@ def _isolation(watched: bool, apart: User | None) -> Isolation:
     visible = (*(path for path in _SYSTEM if Path(path).exists()), *root.interpreter_directories())
     if not watched:
         return _isolation_unwatched(arch, visible, apart)
-    arming: Arming = Passed(compile_filter(arch, os.getuid(), shown=SHOWN))
-    observed: Arming = Passed(compile_filter(arch, os.getuid(), observed=True, shown=SHOWN))
+    arming: Arming = Passed(compile_filter(arch, os.getuid(), shown=SHOWN | ENDS))
+    observed: Arming = Passed(compile_filter(arch, os.getuid(), observed=True, shown=SHOWN | ENDS))
     network = Loopback(watched=True)
     dns_stub = network.resolver if isinstance(network.resolver, DnsStub) else None
     processes, origin = Processes(), Forked(arming, observed, root.WORK)

@@ -236,6 +236,7 @@ class Run:
 
         Held, it runs no more, and all of it is known; the kernel needs as long to end it as it has run.
         """
+        self._usage_limits.note_end(pid)
         if pid != self._armed.guest.pid or not self._isolation.tree.is_last(pid):
             return False
         try:
