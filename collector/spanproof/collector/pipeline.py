@@ -32,7 +32,6 @@ from spanproof.collector.wal.file import Record
 from spanproof.collector.wal.log import Wal
 from spanproof.config.engine import OpenEngine
 from spanproof.config.model import Config
-from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import Store
 
 log = logging.getLogger(__name__)
@@ -96,7 +95,7 @@ class Pipeline:
         wal: Wal,
         store: Store,
         listeners: Sequence[Callable[[Sequence[Evaluated]], None]],
-        keep: Callable[[Sequence[TraceEvaluation]], None],
+        keep: Callable[[Sequence[Evaluated]], None],
     ) -> None:
         """Begin to work, on what the log still holds too.
 

@@ -14,6 +14,7 @@ import os
 import queue
 import shutil
 import threading
+import time
 from array import array
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
@@ -33,6 +34,8 @@ _GROUP_BYTES = 16 * 1024 * 1024
 
 _COMPRESS_FROM_BYTES = 512
 _DAMAGED = "damaged"
+_BROKEN_S = 5.0
+"""How long a failed write counts: whether the disk takes something again is known by trying."""
 _ABSENT = (1 << 64) - 1
 """Offset of a number that its segment has no record of."""
 
@@ -126,6 +129,7 @@ class Wal:
         self._guard = threading.Lock()
         self._segments: dict[int, _Segment] = {}
         self._unread: list[_Segment] = []
+        self._failed_s = -_BROKEN_S
         self._dirty = False
         self._damage = Damage()
         self._next = self._survey()
@@ -158,6 +162,11 @@ class Wal:
     def full(self) -> bool:
         """Whether the log holds as many bytes as it may."""
         return self._max_bytes is not None and self.size_bytes >= self._max_bytes
+
+    @property
+    def broken(self) -> bool:
+        """Whether the disk refused a write within the last seconds."""
+        return time.monotonic() - self._failed_s < _BROKEN_S
 
     def append(self, encoding: Encoding, payload: bytes) -> Future[int]:
         """Write a request; the future gives its number once it is durable, or the error of the disk.
@@ -359,6 +368,7 @@ class Wal:
                 waiting.durable.set_exception(full)
             return
         except Exception as failure:
+            self._failed_s = time.monotonic()
             log.exception("the write-ahead log cannot be written")
             self._abandon_segment(len(group))
             for waiting in group:
