@@ -11,11 +11,11 @@ import re
 from typing import Any, Final
 
 import orjson
-from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 
+from spanproof.collector.receive.values import Node, Values, is_document
 from spanproof.config.model import RedactionRules
 from spanproof.evaluators.answers import compile_pattern
 from spanproof.sandbox.scanners.secret_formats import mask_secrets
@@ -28,6 +28,10 @@ _VALUE: Final = (
 )
 
 
+_ONLY_AT_ENDS: Final = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-")
+"""Of a pattern: what holds at the ends of a text and not at those of a line, or takes a flag back."""
+
+
 class Redactor:
     """Applies rules. Thread-safe; to be made only where there are any."""
 
@@ -37,53 +41,46 @@ class Redactor:
         self._member = _compile_member(sorted(self._keys)) if rules.keys else None
         self._secrets = rules.secrets
         self._replacement = rules.replacement
+        self._screen = _screen_of(rules)
 
     def redact(self, message: Message) -> int:
         """Replace in place what the rules match; returns how many values were changed."""
         message.DiscardUnknownFields()
-        return self._message(message)
+        values = Values()
+        values.add_message(message)
+        suspects = range(len(values.nodes)) if self._screen is None else values.find(self._screen)
+        changed = 0
+        for place in sorted(suspects):
+            changed += self._node(values.nodes[place])
+        return changed
 
     def text(self, text: str) -> str:
         """Return a text without what the rules match, also within a JSON document that it is."""
-        if text.lstrip()[:1] in ("{", "[") and (self._member is not None or "\\" in text):
+        if is_document(text) and (self._member is not None or "\\" in text):
             return self._document(text)
-        return self._plain(text)
+        return self._plain(self._members(text))
 
-    def _message(self, message: Message) -> int:
-        match message:
-            case KeyValue():
-                return self._pair(message)
-            case AnyValue():
-                return self._value(message)
-        changed = 0
-        for field, value in message.ListFields():
-            if field.message_type is not None:
-                if field.name == "attributes" and isinstance(message, OtlpSpan):
-                    changed += self._attributes(message)
-                else:
-                    changed += sum(map(self._message, value if field.is_repeated else (value,)))
-            elif field.type == FieldDescriptor.TYPE_STRING:
-                texts = list(value) if field.is_repeated else [value]
-                redacted = [self.text(text) for text in texts]
-                if redacted != texts:
-                    changed += 1
-                    message.ClearField(field.name)
-                    if field.is_repeated:
-                        getattr(message, field.name).extend(redacted)
-                    else:
-                        setattr(message, field.name, redacted[0])
-        return changed
-
-    def _attributes(self, span: OtlpSpan) -> int:
-        changed = [pair.key for pair in span.attributes if self._pair(pair)]
-        if changed:
-            # What evaluates the span has to see that these are not whole.
-            for mark in _MARKS:
-                pair = next((each for each in span.attributes if each.key == mark), None)
-                names = (pair or span.attributes.add(key=mark)).value.array_value.values
-                known = {each.string_value for each in names}
-                names.extend(AnyValue(string_value=key) for key in changed if key not in known)
-        return len(changed)
+    def _node(self, node: Node) -> int:
+        if isinstance(node.message, KeyValue):
+            key = node.message.key
+            changed = self._pair(node.message)
+            if changed and node.span is not None:
+                _mark(node.span, key)
+            return changed
+        if node.field is None:
+            return self._value(node.message)
+        texts = getattr(node.message, node.field)
+        if isinstance(texts, str):
+            redacted = self.text(texts)
+            if redacted == texts:
+                return 0
+            setattr(node.message, node.field, redacted)
+            return 1
+        changed_texts = [self.text(text) for text in texts]
+        if changed_texts == list(texts):
+            return 0
+        texts[:] = changed_texts
+        return 1
 
     def _pair(self, pair: KeyValue) -> int:
         if self._hides(pair.key) and pair.HasField("value"):
@@ -173,6 +170,23 @@ class Redactor:
     def _hides(self, key: str) -> bool:
         lowered = key.lower()
         return lowered in self._keys or lowered.rpartition(".")[2] in self._keys
+
+
+def _screen_of(rules: RedactionRules) -> list[Any] | None:
+    """Return patterns that match wherever a rule does in any line of many; None where there are none such."""
+    if rules.secrets or any(_ONLY_AT_ENDS.search(pattern) for pattern in rules.patterns):
+        return None
+    names = [f"(?i){'|'.join(map(re.escape, rules.keys))}"] if rules.keys else []
+    return [compile_pattern(pattern) for pattern in (*(f"(?m){each}" for each in rules.patterns), *names)]
+
+
+def _mark(span: OtlpSpan, key: str) -> None:
+    """Name an attribute among those that are not whole, which is what the evaluation goes by."""
+    for mark in _MARKS:
+        pair = next((each for each in span.attributes if each.key == mark), None)
+        names = (pair or span.attributes.add(key=mark)).value.array_value.values
+        if all(each.string_value != key for each in names):
+            names.add(string_value=key)
 
 
 def _compile_member(keys: list[str]) -> Any:
