@@ -139,7 +139,8 @@ def test_it_is_done_before_the_log_the_pipeline_and_what_is_sent_on(
     listen, make_request, wal_directory
 ) -> None:
     class Kept:
-        bodies: list[bytes] = []
+        def __init__(self) -> None:
+            self.bodies: list[bytes] = []
 
         def forward(self, signal: object, body: bytes) -> None:
             self.bodies.append(body)

@@ -43,6 +43,7 @@ class Values:
         self.nodes: list[Node] = []
         self._texts: list[bytes] = []
         self._owners: list[int] = []
+        self._places_of_key: dict[str, list[int]] = {}
 
     def add_message(self, message: Message) -> None:
         """Add every value of a message."""
@@ -54,8 +55,7 @@ class Values:
                 if field.type == FieldDescriptor.TYPE_STRING:
                     self._add(Node(message, field.name), items)
             elif kind.full_name == _PAIR:
-                for pair in items:
-                    self._add(Node(pair, None, span), _texts_of_pair(pair))
+                self._add_pairs(items, span)
             elif kind.full_name == _VALUE:
                 self._add(Node(value), _texts_of_value(value))
             else:
@@ -64,6 +64,8 @@ class Values:
 
     def find(self, patterns: Iterable[Any]) -> set[int]:
         """Return the places of the values in which a pattern matches."""
+        keys = list(self._places_of_key)
+        self._texts += [key.encode() for key in keys]
         joined = b"\n".join(self._texts)
         starts = [0, *accumulate(len(text) + 1 for text in self._texts)]
         found: set[int] = set()
@@ -71,8 +73,27 @@ class Values:
             for match in pattern.finditer(joined):
                 first, last = match.span()
                 texts = range(bisect_right(starts, first) - 1, bisect_right(starts, max(first, last - 1)))
-                found.update(self._owners[text] for text in texts if text < len(self._owners))
+                for text in texts:
+                    if text < len(self._owners):
+                        found.add(self._owners[text])
+                    elif text < len(self._texts):
+                        found.update(self._places_of_key[keys[text - len(self._owners)]])
         return found
+
+    def _add_pairs(self, pairs: Iterable[KeyValue], span: Any) -> None:
+        for pair in pairs:
+            place = len(self.nodes)
+            self.nodes.append(Node(pair, None, span))
+            # The same keys are on every span.
+            self._places_of_key.setdefault(pair.key, []).append(place)
+            value = pair.value
+            if value.WhichOneof("value") == "string_value" and "\\" not in (text := value.string_value):
+                self._texts.append(text.encode())
+                self._owners.append(place)
+                continue
+            for text in _texts_of_value(value):
+                self._texts.append(text.encode("utf-8", "replace"))
+                self._owners.append(place)
 
     def _add(self, node: Node, texts: Iterable[str]) -> None:
         place = len(self.nodes)
