@@ -215,7 +215,12 @@ class Collector:
         self.on_stop("store", lambda _: store.close())
         rules = config.wal
         wal = Wal(
-            rules.directory, segment_bytes=rules.segment_bytes, max_bytes=rules.max_bytes, fsync=rules.fsync
+            rules.directory,
+            segment_bytes=rules.segment_bytes,
+            max_bytes=rules.max_bytes,
+            fsync=rules.fsync,
+            keep_damaged_s=rules.keep_damaged_days * 86_400.0,
+            damaged_bytes=rules.damaged_bytes,
         )
         self.on_stop("log", lambda _: wal.close())
         forwarder = Forwarder(config.forward, config.forward_directory, telemetry)

@@ -141,6 +141,14 @@ class Wal(Section):
         description="Most bytes of the log on disk; beyond it requests are refused until traces are "
         "evaluated.",
     )
+    keep_damaged_days: int = Field(
+        default=30,
+        gt=0,
+        description="How long copies of damaged segments are kept, for `spanproof wal salvage`.",
+    )
+    damaged_bytes: int = Field(
+        default=1024 * MIB, ge=0, description="Most bytes of those copies; the oldest go first."
+    )
     fsync: bool = Field(
         default=True,
         description="Wait for the disk before acknowledging. Without it a crash of the machine, though not "

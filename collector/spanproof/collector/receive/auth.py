@@ -18,7 +18,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.config.model import Role, Token
-from spanproof.evaluators.invalid import in_words
 
 log = logging.getLogger(__name__)
 
@@ -118,9 +117,10 @@ def _read_grants(file: Path) -> dict[bytes, Grant]:
         # Not the parser's own words: they quote the line, which holds a token.
         raise TokenFileError(f"tokens_file {file} is no YAML") from None
     except ValidationError as invalid:
+        # Without what was given: where it is wrong it may still be a token.
         first = invalid.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
-        raise TokenFileError(f"tokens_file {file}: {place or 'the file'}: {in_words(first)}") from None
+        raise TokenFileError(f"tokens_file {file}: {place or 'the file'}: {first['msg']}") from None
 
 
 def _grants_of(tokens: Iterable[Token]) -> dict[bytes, Grant]:
