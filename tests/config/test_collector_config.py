@@ -64,7 +64,8 @@ def test_an_unknown_key_names_its_place_and_the_nearest_key(write) -> None:
     path = write("receivers:\n  grpc:\n    prot: 5\nquiet_s: 3\nwal:\n  colour: blue\n")
     assert problems(path) == [
         f"{path}:3: receivers.grpc.prot: unknown key; did you mean 'receivers.grpc.port'?",
-        f"{path}:6: wal.colour: unknown key; known here: directory, segment_bytes, max_bytes, fsync",
+        f"{path}:6: wal.colour: unknown key; known here: directory, segment_bytes, max_bytes, "
+        "keep_damaged_days, damaged_bytes, fsync",
         f"{path}:4: quiet_s: unknown key; did you mean 'assembly.quiet_s'?",
     ]
 

@@ -28,7 +28,7 @@ class Role(StrEnum):
 
 
 class Token(Section):
-    """A bearer token; a text alone stands for one that may send and write."""
+    """A bearer token; a text alone is one that may send and write."""
 
     token: SecretStr = Field(description="The token: what follows `Bearer` in the header `authorization`.")
     roles: tuple[Role, ...] = Field(

@@ -60,10 +60,10 @@ def check(directory: Path, as_json: bool) -> int:
 @click.option("--all", "everything", is_flag=True, help="Also what is stored already.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def salvage(directory: Path, file: Path, everything: bool, as_json: bool) -> int:
-    """Write every request of the log in DIRECTORY that can be read to FILE, as OTLP JSON lines.
+    """Write what can be read of the log in DIRECTORY to FILE.
 
-    `spanproof eval FILE` evaluates them; a running collector takes each line at `/v1/traces`. The log stays as
-    it is. Copies of damaged segments are below `damaged` in the log's directory.
+    A request is a line of OTLP JSON: `spanproof eval FILE` evaluates them, a running collector takes each at
+    `/v1/traces`. The log stays as it is. Copies of damaged segments are below `damaged` in its directory.
     """
     if file.exists():
         raise UsageProblem(f"{file} exists", "Name a file that does not.")
