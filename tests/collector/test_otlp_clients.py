@@ -167,4 +167,11 @@ def test_the_opentelemetry_collector_behind(listen, make_request, tmp_path, prot
                 request = make_request((1, 1, None), (1, 2, 1), text="x" * 5000)
                 assert target.send(Signal.TRACES, request.SerializeToString()) is Delivery.SENT
                 wait_until(lambda: len(listening.accepted) == 1, "the spans have come back")
-                assert listening.accepted[0].request == request
+                came, sent = (
+                    [
+                        (span.name, span.span_id, span.start_time_unix_nano, attributes_of(span.attributes))
+                        for span in each.resource_spans[0].scope_spans[0].spans
+                    ]
+                    for each in (listening.accepted[0].request, request)
+                )
+                assert came == sent
