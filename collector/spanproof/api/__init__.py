@@ -5,6 +5,7 @@ pages. Everything here reads; nothing of a trace is run.
 """
 
 from spanproof.api.app import ConsoleSettings, make_app
+from spanproof.api.readers import Readers
 from spanproof.api.server import ConsoleServer
 
-__all__ = ["ConsoleServer", "ConsoleSettings", "make_app"]
+__all__ = ["ConsoleServer", "ConsoleSettings", "Readers", "make_app"]

@@ -44,12 +44,14 @@ class ConsoleSettings:
     """Who may read.
 
     Attributes:
-        tokens: one of which each request of the API must carry as `authorization: Bearer …`; empty: no check.
+        tokens: one of which each request of the API must carry as `authorization: Bearer …`.
+        accepts: whether another token is a reader's; None: no other is. Without both there is no check.
         hosts: names under which it may be called, for a console on loopback: a request under the name of
             another site (DNS rebinding) is refused. Empty: no check.
     """
 
     tokens: Sequence[str] = ()
+    accepts: Callable[[str], bool] | None = None
     hosts: frozenset[str] = frozenset()
 
 

@@ -14,7 +14,9 @@ import uvicorn
 
 from spanproof.api.app import ConsoleSettings, make_app
 from spanproof.collector.receive.sockets import bind, format_host
+from spanproof.collector.receive.tls import ssl_context
 from spanproof.config.hosts import is_loopback
+from spanproof.config.model import Tls
 from spanproof.store import Store
 
 _GRACE_S = 3
@@ -31,6 +33,8 @@ class ConsoleServer:
         tokens: tuple[str, ...] = (),
         *,
         fall_back: bool = True,
+        accepts: Callable[[str], bool] | None = None,
+        tls: Tls | None = None,
     ) -> None:
         """Bind the port.
 
@@ -40,16 +44,21 @@ class ConsoleServer:
             port: 0 takes any free one.
             tokens: one of which each request of the API must carry; none means no check.
             fall_back: whether a free port is taken where this one is taken.
+            accepts: whether another token is a reader's; None: no other is.
+            tls: of the listener; None: none.
 
         Raises:
             OSError: the address cannot be bound.
+            TlsError: a certificate cannot be used.
         """
+        context = ssl_context(tls) if tls is not None else None
         self._bound = _listen(host, port, fall_back=fall_back)
-        self.url = f"http://{format_host(host)}:{self._bound.getsockname()[1]}"
+        self.url = f"{'https' if context else 'http'}://{format_host(host)}:{self._bound.getsockname()[1]}"
         hosts = frozenset(("localhost", "127.0.0.1", "[::1]")) if is_loopback(host) else frozenset[str]()
         config = uvicorn.Config(
-            make_app(open_store, ConsoleSettings(tokens, hosts)),
+            make_app(open_store, ConsoleSettings(tokens, accepts, hosts)),
             http="httptools",
+            ssl_context_factory=None if context is None else lambda *_: context,
             lifespan="off",
             log_config=None,
             log_level="warning",

@@ -41,6 +41,7 @@ _COMMANDS = {
         "Evaluate stored traces again with the current evaluators.",
     ),
     "retry": ("spanproof.cli.commands.retry", "Evaluate again what no attempt could evaluate."),
+    "wal": ("spanproof.cli.commands.wal", "Check a write-ahead log, and save what a damaged one holds."),
     "alerts": ("spanproof.cli.commands.alerts", "List alerts, silence and acknowledge them."),
     "judge": ("spanproof.cli.commands.judge", "Calibrate an LLM judge, and compare answers with it."),
     "report": ("spanproof.cli.commands.reports", "Report on many stored runs."),

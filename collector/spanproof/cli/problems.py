@@ -61,6 +61,10 @@ REMEDIES: Mapping[str, str] = {
     "spanproof.collector.receive.server.PortTaken": (
         "free the port, or set another: --set receivers.grpc.port=…, receivers.http.port=…"
     ),
+    "spanproof.collector.receive.auth.TokenFileError": (
+        "write a list, each item a text or a mapping with token, roles and project"
+    ),
+    "spanproof.collector.receive.tls.TlsError": "check that certificate, key and client_ca are PEM files",
     "spanproof.collector.wal.log.WalInUse": (
         "stop the collector that uses it, or set another: --set wal.directory=…"
     ),

@@ -17,9 +17,12 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
 from spanproof.collector.receive.accept import Accepted
 from spanproof.collector.receive.admission import Backlog
 from spanproof.collector.receive.body import decode_record
+from spanproof.collector.receive.redaction import Redactor
 from spanproof.collector.receive.refused import Refused
 from spanproof.collector.stages.assemble import Assembler, CompleteTrace
 from spanproof.collector.stages.evaluate import Evaluated, Evaluators
@@ -28,11 +31,10 @@ from spanproof.collector.stages.jobs import Start
 from spanproof.collector.stages.store_spans import SpanWriter
 from spanproof.collector.stages.write import Writer
 from spanproof.collector.telemetry import Telemetry
-from spanproof.collector.wal.file import Record
+from spanproof.collector.wal.file import Encoding, Record
 from spanproof.collector.wal.log import Wal
 from spanproof.config.engine import OpenEngine
 from spanproof.config.model import Config
-from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import Store
 
 log = logging.getLogger(__name__)
@@ -75,6 +77,7 @@ class Pipeline:
         self._store: Store
         self._writer: Writer
         self._spans: SpanWriter
+        self._redactor = Redactor(config.redaction) if config.redaction.any else None
         self._stopping = threading.Event()
         self._replay = threading.Thread(target=self._read_log, name="spanproof-replay", daemon=True)
         self._intake = threading.Thread(target=self._take_in, name="spanproof-intake", daemon=True)
@@ -96,7 +99,7 @@ class Pipeline:
         wal: Wal,
         store: Store,
         listeners: Sequence[Callable[[Sequence[Evaluated]], None]],
-        keep: Callable[[Sequence[TraceEvaluation]], None],
+        keep: Callable[[Sequence[Evaluated]], None],
     ) -> None:
         """Begin to work, on what the log still holds too.
 
@@ -207,8 +210,19 @@ class Pipeline:
             log.exception("log record %d cannot be read and is left out", record.number)
             self._wal.settle([record.number])
             return
+        if self._redactor is not None and self._redactor.redact(request):
+            self._write_redacted(record, request)
+            return
         index = index_request(request, request.SerializeToString())
         self.put(Accepted(record.number, request, index, len(record.payload)))
+
+    def _write_redacted(self, record: Record, request: ExportTraceServiceRequest) -> None:
+        """Replace a record from before a rule was set: what must not be kept is not read from it again."""
+        body = request.SerializeToString()
+        index = index_request(request, body)
+        number = self._wal.append(Encoding.PROTOBUF, body).result()
+        self.put(Accepted(number, request, index, len(body)))
+        self._wal.settle([record.number])
 
     def _take_in(self) -> None:
         while True:

@@ -12,17 +12,22 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Self
 
 from spanproof.collector.evaluated import EvaluationLog
 from spanproof.collector.external import MAX_BYTES, ScoreIntake
 from spanproof.collector.pipeline import Pipeline
-from spanproof.collector.receive.accept import Acceptor
+from spanproof.collector.receive.accept import Accepted, Acceptor, Relay
 from spanproof.collector.receive.admission import Admission, Backlog
+from spanproof.collector.receive.auth import Authoriser
 from spanproof.collector.receive.json_endpoints import JsonEndpoints
+from spanproof.collector.receive.redaction import Redactor
 from spanproof.collector.receive.server import Endpoints, Receiver
+from spanproof.collector.receive.signals import Signal
 from spanproof.collector.sinks.sender import Sinks
+from spanproof.collector.stages.evaluate import Evaluated
 from spanproof.collector.stages.forward import Forwarder
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.ticker import Ticker, Watcher
@@ -32,13 +37,57 @@ from spanproof.collector.verdicts.router import Router
 from spanproof.collector.wal.log import Wal
 from spanproof.config.engine import OpenEngine, open_engine
 from spanproof.config.hosts import is_loopback
-from spanproof.config.model import Config
-from spanproof.store import Store, open_store
+from spanproof.config.model import Config, Role
+from spanproof.store import ExternalScore, Store, open_store
 
 log = logging.getLogger(__name__)
 
 _STOP_S = 60.0
 _FAILED_START_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Relay:
+    """Sends logs and metrics on, and stores the scores that came with them."""
+
+    forwarder: Forwarder
+    store: Store
+
+    def forward(self, signal: Signal, body: bytes) -> None:
+        self.forwarder.forward(signal, body)
+
+    def keep_scores(self, scores: Sequence[ExternalScore]) -> None:
+        self.store.write_external(scores)
+
+
+def _keep(batch: Sequence[Evaluated], forwarder: Forwarder, sinks: Sinks) -> None:
+    forwarder.keep(batch)
+    sinks.keep([evaluated.evaluation for evaluated in batch if evaluated.evaluation is not None])
+
+
+def acceptor_of(
+    config: Config,
+    telemetry: Telemetry,
+    wal: Wal,
+    backlog: Backlog,
+    hand_on: Callable[[Accepted], None],
+    relay: Relay | None = None,
+) -> Acceptor:
+    """Return what takes requests in, as the configuration has it.
+
+    Raises:
+        TokenFileError: `tokens_file` cannot be read.
+    """
+    return Acceptor(
+        authoriser=Authoriser(config.tokens, config.tokens_file),
+        limits=config.limits,
+        admission=Admission(config.limits, backlog),
+        wal=wal,
+        telemetry=telemetry,
+        hand_on=hand_on,
+        relay=relay,
+        redactor=Redactor(config.redaction) if config.redaction.any else None,
+    )
 
 
 class Collector:
@@ -166,10 +215,15 @@ class Collector:
         self.on_stop("store", lambda _: store.close())
         rules = config.wal
         wal = Wal(
-            rules.directory, segment_bytes=rules.segment_bytes, max_bytes=rules.max_bytes, fsync=rules.fsync
+            rules.directory,
+            segment_bytes=rules.segment_bytes,
+            max_bytes=rules.max_bytes,
+            fsync=rules.fsync,
+            keep_damaged_s=rules.keep_damaged_days * 86_400.0,
+            damaged_bytes=rules.damaged_bytes,
         )
         self.on_stop("log", lambda _: wal.close())
-        forwarder = Forwarder(config.forward, telemetry)
+        forwarder = Forwarder(config.forward, config.forward_directory, telemetry)
         forwarder.start()
         self.on_stop("forwarding", forwarder.drain)
         sinks = Sinks(config.sinks, config.sinks_directory, telemetry)
@@ -179,27 +233,25 @@ class Collector:
         ticker.start()
         self.on_stop("watchers", lambda _: ticker.stop())
         pipeline.start(
-            wal, store, [forwarder.forward, self._evaluated.record, lambda _: ticker.nudge()], sinks.keep
+            wal,
+            store,
+            [self._evaluated.record, lambda _: ticker.nudge()],
+            lambda batch: _keep(batch, forwarder, sinks),
         )
         self.on_stop("pipeline", pipeline.drain)
-        receiver = self._receiver(wal, backlog, pipeline)
+        receiver = self._receiver(wal, backlog, pipeline, _Relay(forwarder, store))
         self.on_stop("receivers", lambda _: receiver.stop())
         self._endpoints = receiver.start()
         log.info("listening: grpc %s, http %s", self._endpoints.grpc, self._endpoints.http)
 
-    def _receiver(self, wal: Wal, backlog: Backlog, pipeline: Pipeline) -> Receiver:
+    def _receiver(self, wal: Wal, backlog: Backlog, pipeline: Pipeline, relay: Relay) -> Receiver:
         config = self._config
-        acceptor = Acceptor(
-            tokens=[token.get_secret_value() for token in config.tokens],
-            max_body_bytes=config.limits.max_body_bytes,
-            admission=Admission(config.limits, backlog),
-            wal=wal,
-            telemetry=self._telemetry,
-            hand_on=pipeline.put,
-        )
+        acceptor = acceptor_of(config, self._telemetry, wal, backlog, pipeline.put, relay)
         endpoints = JsonEndpoints(acceptor, self._telemetry, is_loopback(config.receivers.http.host))
-        intake = ScoreIntake(lambda: self.store, config.external_scores, self._telemetry)
-        routes = [endpoints.post("/v1/scores", intake.take, MAX_BYTES)]
+        intake = ScoreIntake(
+            lambda: self.store, config.external_scores, self._telemetry, acceptor.redact_text
+        )
+        routes = [endpoints.post("/v1/scores", intake.take, MAX_BYTES, Role.WRITE)]
         if config.verdicts.enabled:
             routes += self._verdicts().routes(endpoints)
         return Receiver(config.receivers, acceptor, self._telemetry, routes)

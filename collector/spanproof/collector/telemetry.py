@@ -87,6 +87,12 @@ class Telemetry:
         self.spans_ignored = self._counter(
             "spanproof_spans_ignored", "Spans acknowledged and left out, by reason.", "reason"
         )
+        self.spans_clamped = self._counter(
+            "spanproof_receive_spans_clamped", "Spans whose time could not be and was corrected."
+        )
+        self.values_redacted = self._counter(
+            "spanproof_receive_values_redacted", "Values in which a redaction rule replaced something."
+        )
         self.replayed_records = self._counter(
             "spanproof_wal_replayed_records", "Requests read again from the log at start."
         )
@@ -124,6 +130,12 @@ class Telemetry:
         )
         self.forwarded = self._counter(
             "spanproof_forward_requests", "Forwarded requests by signal and outcome.", "signal", "outcome"
+        )
+        self.forward_waiting = Gauge(
+            "spanproof_forward_waiting_requests",
+            "Requests in the queue of a forward target.",
+            ["target"],
+            registry=self.registry,
         )
         self.notifications = self._counter(
             "spanproof_notifications",

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 import click
 
 from spanproof.alerts.engine import AlertEngine
-from spanproof.api import ConsoleServer
+from spanproof.api import ConsoleServer, Readers
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.options.config import config_options
 from spanproof.cli.output.console import console, pick, print_json
@@ -85,7 +85,15 @@ def _console_of(config: Config, collector: Collector) -> ConsoleServer:
     where = config.console
     tokens = tuple(token.get_secret_value() for token in where.tokens)
     fall_back = config.receivers.fallback_port
-    return ConsoleServer(lambda: collector.store, where.host, where.port, tokens, fall_back=fall_back)
+    return ConsoleServer(
+        lambda: collector.store,
+        where.host,
+        where.port,
+        tokens,
+        fall_back=fall_back,
+        accepts=Readers(config).accept if config.readers_are_checked else None,
+        tls=where.tls,
+    )
 
 
 def collector_for(config: Config) -> Collector:
@@ -118,7 +126,7 @@ def _print_endpoints(endpoints: Endpoints, collector: Collector, url: str | None
     if endpoints.grpc:
         console.print(f"OTLP over gRPC  {endpoints.grpc}")
     if endpoints.http:
-        console.print(f"OTLP over HTTP  {endpoints.http}/v1/traces  (also /healthz, /metrics)")
+        console.print(f"OTLP over HTTP  {endpoints.http}/v1/traces  (also /readyz, /metrics)")
     if url:
         console.print(f"console         {url}")
     console.print(f"store           {collector.store.name}")

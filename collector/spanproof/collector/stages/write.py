@@ -46,7 +46,7 @@ class Writer:
         wal: Wal,
         telemetry: Telemetry,
         listeners: Sequence[Callable[[Sequence[Evaluated]], None]],
-        keep: Callable[[Sequence[TraceEvaluation]], None] = lambda _: None,
+        keep: Callable[[Sequence[Evaluated]], None] = lambda _: None,
     ) -> None:
         self._keep = keep
         self._store = store
@@ -114,13 +114,7 @@ class Writer:
         letters += [self._letter_of(evaluated, why) for evaluated, why in refused.values()]
         if letters and not self._patiently(lambda: self._store.write_dead_letters(letters)):
             return
-        self._keep(
-            [
-                evaluated.evaluation
-                for evaluated in batch
-                if evaluated.evaluation is not None and evaluated.complete.trace_id not in refused
-            ]
-        )
+        self._keep([evaluated for evaluated in batch if evaluated.complete.trace_id not in refused])
         for evaluated in batch:
             self._wal.settle(evaluated.complete.records)
         self._telemetry.traces_failed.labels("store").inc(len(refused))
