@@ -41,6 +41,10 @@ _COMMANDS = {
         "Evaluate stored traces again with the current evaluators.",
     ),
     "retry": ("spanproof.cli.commands.retry", "Evaluate again what no attempt could evaluate."),
+    "database": (
+        "spanproof.cli.commands.database",
+        "Show the store's schema, back it up, delete traces from it.",
+    ),
     "alerts": ("spanproof.cli.commands.alerts", "List alerts, silence and acknowledge them."),
     "judge": ("spanproof.cli.commands.judge", "Calibrate an LLM judge, and compare answers with it."),
     "report": ("spanproof.cli.commands.reports", "Report on many stored runs."),

@@ -164,6 +164,9 @@ class Collector:
         self.on_stop("evaluating processes", lambda _: pipeline.close())
         store = self._store = open_store(config.store.location, share=True)
         self.on_stop("store", lambda _: store.close())
+        changed = store.apply_retention(config.store.keep_days.model_dump())
+        if changed:
+            log.info("how long rows are kept changed for %s", ", ".join(changed))
         rules = config.wal
         wal = Wal(
             rules.directory, segment_bytes=rules.segment_bytes, max_bytes=rules.max_bytes, fsync=rules.fsync
@@ -175,7 +178,7 @@ class Collector:
         sinks = Sinks(config.sinks, config.sinks_directory, telemetry)
         sinks.start()
         self.on_stop("sinks", sinks.drain)
-        ticker = Ticker([watch(store) for watch in self._watch], telemetry)
+        ticker = Ticker([store.refresh_rollups, *(watch(store) for watch in self._watch)], telemetry)
         ticker.start()
         self.on_stop("watchers", lambda _: ticker.stop())
         pipeline.start(

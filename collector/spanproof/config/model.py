@@ -47,6 +47,7 @@ __all__ = [
     "OwnEvaluator",
     "Problem",
     "Receivers",
+    "Retention",
     "RouteRule",
     "SandboxChoice",
     "Sink",
@@ -225,6 +226,23 @@ class Assembly(Section):
         return self
 
 
+Days = Annotated[int, Field(ge=1, le=36_500)]
+
+
+class Retention(Section):
+    """How many days rows are kept, by the time of the span; none is for ever."""
+
+    spans: Days | None = Field(default=None, description="Spans as they came.")
+    evaluations: Days | None = Field(
+        default=None, description="Whole evaluations, snippets and replays: what `show` and `promote` read."
+    )
+    scores: Days | None = Field(default=None, description="Scores and failures.")
+    counts: Days | None = Field(
+        default=None, description="Verdicts counted by hour and day, which hold no text and no ids."
+    )
+    dead_letters: Days | None = Field(default=None, description="Traces that no attempt could evaluate.")
+
+
 class Store(Section):
     """Where spans, scores and replays are kept."""
 
@@ -233,6 +251,10 @@ class Store(Section):
         min_length=1,
         description="A directory for the embedded ClickHouse, or the DSN of a server "
         "(`clickhouse://user:password@host:port/database`).",
+    )
+
+    keep_days: Retention = Field(
+        default=Retention(), description="How long rows are kept; set when the server starts."
     )
 
     @field_serializer("location", when_used="json")

@@ -56,7 +56,7 @@ class Layout:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Settings of every query: written means written, on as many replicas as are asked for."""
+        """Settings of every query: written means written, on as many replicas as the quorum names."""
         settings: dict[str, Any] = {"async_insert": int(self.async_insert), "wait_for_async_insert": 1}
         if self.cluster:
             settings |= {

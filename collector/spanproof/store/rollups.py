@@ -39,6 +39,9 @@ _MOST_RANGES = 64
 _REFRESH_HOURS = 240
 """Dirty hours that are counted in one statement, so that a backfill is worked through in pieces."""
 
+_MARKS = 10_000
+"""Marks of one statement."""
+
 _GROUP = ("layer", "name", *DIMENSIONS)
 
 SUMS = ", ".join(f"sum({name})" for name in ROLLUP_SUMS)
@@ -205,12 +208,28 @@ def _insert_counts(
     )
 
 
+MARK = (
+    f"INSERT INTO {{database}}.{ROLLUP_MARKS.name} (hour, mark, marked, evaluated_ns, is_deleted)"  # noqa: S608
+    " SELECT toDateTime(marks.1, 'UTC'), marks.2, now(), {written:UInt64}, {removed:UInt8} FROM"
+    " (SELECT arrayJoin(arrayZip({hours:Array(UInt32)}, {marks:Array(String)})) AS marks)"
+)
+"""How marks are written; `{database}` is replaced by its name."""
+
+
 def _write_marks(
     client: Client, database: str, marks: Sequence[tuple[int, str]], written_ns: int, *, removed: bool = False
 ) -> None:
-    rows = [[hour_s, mark, written_ns // 10**9, written_ns, int(removed)] for hour_s, mark in marks]
-    if rows:
-        client.insert(f"{database}.{ROLLUP_MARKS.name}", rows, column_names=list(ROLLUP_MARKS.names))
+    for first in range(0, len(marks), _MARKS):
+        some = marks[first : first + _MARKS]
+        client.command(
+            MARK.replace("{database}", database),
+            parameters={
+                "hours": [hour_s for hour_s, _ in some],
+                "marks": [mark for _, mark in some],
+                "written": written_ns,
+                "removed": int(removed),
+            },
+        )
 
 
 def _dirty_hours(client: Client, database: str, first: int, last: int) -> list[int]:

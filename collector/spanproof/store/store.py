@@ -22,10 +22,12 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import queries, rollups
 from spanproof.store.alerts import AlertLog
+from spanproof.store.backup import Manifest, restore_backup, write_backup
 from spanproof.store.cells import Row
 from spanproof.store.connection import Connections, connect
 from spanproof.store.dead_letters import DeadLetter, dead_letters, letter_row
 from spanproof.store.documents import DOCUMENT_FORMAT, read_document
+from spanproof.store.erase import Subject, erase_traces, traces_of
 from spanproof.store.external import (
     ExternalScore,
     external_row,
@@ -46,8 +48,10 @@ from spanproof.store.failures import (
 )
 from spanproof.store.feedback import Feedback, feedback
 from spanproof.store.filters import Filter
+from spanproof.store.leases import Lease
 from spanproof.store.measures import Measures
 from spanproof.store.migrations import check_schema, migrate
+from spanproof.store.retention import apply_retention
 from spanproof.store.rows import columns, rows_of, score_of, score_row
 from spanproof.store.schema import (
     DEAD_LETTERS,
@@ -553,6 +557,48 @@ class Store:
         """
         with self._connections.lease() as client:
             return rollups.refresh(client, self._database)
+
+    def traces_of(self, subject: Subject, value: str) -> list[str]:
+        """Return the ids of the traces with a span that names this session or user."""
+        with self._connections.lease() as client:
+            return traces_of(client, self._database, subject, value)
+
+    def erase_traces(self, trace_ids: Sequence[str]) -> int:
+        """Delete everything about these traces, for good; returns how many of them were there.
+
+        Raises:
+            StoreUnavailable: the server does not answer; some may be deleted, and deleting again is safe.
+            StoreError: the database refused.
+        """
+        with self._joining, self._connections.lease() as client:
+            return erase_traces(client, self._connections.layout, trace_ids)
+
+    def apply_retention(self, days: Mapping[str, int | None]) -> list[str]:
+        """Keep rows for so many days, by the names of `retention.KEPT`; returns the tables that changed."""
+        with self._connections.lease() as client:
+            return apply_retention(client, self._connections.layout, days)
+
+    def back_up(self, directory: Path) -> Manifest:
+        """Write everything into a new directory.
+
+        Raises:
+            StoreError: the directory is there already, or cannot be written.
+        """
+        with self._connections.lease() as client:
+            return write_backup(client, self._database, directory)
+
+    def restore(self, directory: Path) -> Manifest:
+        """Write a backup into this store, which must be empty.
+
+        Raises:
+            StoreError: it is not, or the backup cannot be read.
+        """
+        with self._connections.lease() as client:
+            return restore_backup(client, self._connections.layout, directory)
+
+    def task_lease(self, name: str) -> Lease:
+        """Return a lease of a task that one process does at a time."""
+        return Lease(self._connections, name)
 
     @contextmanager
     def _changing(self, client: Client, hours: AbstractSet[int]) -> Iterator[None]:
