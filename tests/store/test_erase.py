@@ -50,11 +50,10 @@ def rows_about(store: Store, trace_id: str) -> dict[str, int]:
     found = {}
     with store._connections.lease() as client:
         for table in TABLES:
-            text = " || ".join(
-                f"toString(`{name}`)" for name, kind in table.columns if "Nullable" not in kind
-            )
+            whole = [f"toString(`{name}`)" for name, kind in table.columns if "Nullable" not in kind]
+            text = "concat(" + ", '|', ".join(whole) + ")"
             rows = client.query(
-                f"SELECT count() FROM {store._database}.{table.name} WHERE position({text}, {{id:String}}) > 0",
+                f"SELECT countIf(position({text}, {{id:String}}) > 0) FROM {store._database}.{table.name}",
                 parameters={"id": trace_id},
             ).result_rows
             found[table.name] = rows[0][0]
