@@ -33,7 +33,7 @@ from spanproof.collector.wal.log import Wal
 from spanproof.config.engine import OpenEngine, open_engine
 from spanproof.config.hosts import is_loopback
 from spanproof.config.model import Config
-from spanproof.store import Store, open_store
+from spanproof.store import Lease, Store, open_store
 
 log = logging.getLogger(__name__)
 
@@ -164,9 +164,7 @@ class Collector:
         self.on_stop("evaluating processes", lambda _: pipeline.close())
         store = self._store = open_store(config.store.location, share=True)
         self.on_stop("store", lambda _: store.close())
-        changed = store.apply_retention(config.store.keep_days.model_dump())
-        if changed:
-            log.info("how long rows are kept changed for %s", ", ".join(changed))
+        self._apply_retention(store)
         rules = config.wal
         wal = Wal(
             rules.directory, segment_bytes=rules.segment_bytes, max_bytes=rules.max_bytes, fsync=rules.fsync
@@ -178,9 +176,7 @@ class Collector:
         sinks = Sinks(config.sinks, config.sinks_directory, telemetry)
         sinks.start()
         self.on_stop("sinks", sinks.drain)
-        ticker = Ticker([store.refresh_rollups, *(watch(store) for watch in self._watch)], telemetry)
-        ticker.start()
-        self.on_stop("watchers", lambda _: ticker.stop())
+        ticker = self._start_watching(store)
         pipeline.start(
             wal, store, [forwarder.forward, self._evaluated.record, lambda _: ticker.nudge()], sinks.keep
         )
@@ -189,6 +185,23 @@ class Collector:
         self.on_stop("receivers", lambda _: receiver.stop())
         self._endpoints = receiver.start()
         log.info("listening: grpc %s, http %s", self._endpoints.grpc, self._endpoints.http)
+
+    def _apply_retention(self, store: Store) -> None:
+        changed = store.apply_retention(self._config.store.keep_days.model_dump())
+        if changed:
+            log.info("how long rows are kept changed for %s", ", ".join(changed))
+
+    def _start_watching(self, store: Store) -> Ticker:
+        """Call the watchers, where other processes may have the store as well those of one at a time."""
+        watchers = [store.refresh_rollups, *(watch(store) for watch in self._watch)]
+        if not store.exclusive:
+            lease = store.task_lease("watch")
+            self.on_stop("lease", lambda _: lease.release())
+            watchers = [_while_held(lease, watcher) for watcher in watchers]
+        ticker = Ticker(watchers, self._telemetry)
+        ticker.start()
+        self.on_stop("watchers", lambda _: ticker.stop())
+        return ticker
 
     def _receiver(self, wal: Wal, backlog: Backlog, pipeline: Pipeline) -> Receiver:
         config = self._config
@@ -243,3 +256,8 @@ class Collector:
         )
         signal.signal(number, signal.SIG_DFL)
         self._stop_requested.set()
+
+
+def _while_held(lease: Lease, watcher: Watcher) -> Watcher:
+    """Return the watcher as one that does nothing while another process has the lease."""
+    return lambda: lease.held() and watcher()

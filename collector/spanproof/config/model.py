@@ -24,6 +24,7 @@ from pydantic import (
 from spanproof.config.alerts import AlertRule, check_alerts
 from spanproof.config.evaluation import Evaluation, JudgeChoice, OwnEvaluator, SandboxChoice
 from spanproof.config.hosts import is_loopback
+from spanproof.config.kafka import Kafka
 from spanproof.config.load import ConfigError, Problem, gather, validate_tree
 from spanproof.config.section import Seconds, Section
 from spanproof.config.sinks import Sink, repeated_name
@@ -42,6 +43,7 @@ __all__ = [
     "GrpcReceiver",
     "HttpReceiver",
     "JudgeChoice",
+    "Kafka",
     "Limits",
     "Metrics",
     "OwnEvaluator",
@@ -330,6 +332,7 @@ class Config(Section):
         default=(), description="Functions of your own that score; docs/evaluators.md shows some."
     )
     store: Store = Field(default=Store(), description="Where results are kept.")
+    kafka: Kafka = Field(default=Kafka(), description="The topic between roles in several processes.")
     forward: tuple[Forward, ...] = Field(default=(), description="Where spans and scores are sent on to.")
     alerts: tuple[AlertRule, ...] = Field(default=(), description="Rules over scores, and who is notified.")
     sinks: tuple[Sink, ...] = Field(

@@ -75,13 +75,21 @@ class Connections:
     Attributes:
         name: the location as the user gave it, without a password.
         layout: the database that holds the tables, and its cluster.
+        exclusive: whether no other process can write to it.
     """
 
     def __init__(
-        self, name: str, layout: Layout, open_client: Callable[[], Client], release: Callable[[], None]
+        self,
+        name: str,
+        layout: Layout,
+        open_client: Callable[[], Client],
+        release: Callable[[], None],
+        *,
+        exclusive: bool = False,
     ) -> None:
         self.name = name
         self.layout = layout
+        self.exclusive = exclusive
         self._open_client = open_client
         self._release = release
         self._idle: list[Client] = []
@@ -246,7 +254,7 @@ def _embedded(directory: Path, *, read_only: bool, share: bool) -> Connections:
             front.close()
         _HOLD.let_go()
 
-    connections = Connections(str(directory), Layout(DEFAULT_DATABASE), open_client, release)
+    connections = Connections(str(directory), Layout(DEFAULT_DATABASE), open_client, release, exclusive=True)
     try:
         with connections.lease():
             pass

@@ -119,6 +119,11 @@ class Store:
         """Where it is, without a password."""
         return self._connections.name
 
+    @property
+    def exclusive(self) -> bool:
+        """Whether it is this process's alone, as a directory is."""
+        return self._connections.exclusive
+
     def write(self, evaluations: Sequence[TraceEvaluation]) -> None:
         """Write evaluations with their snippets, replays and scores; spans are written by `write_spans`.
 

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import Protocol
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
@@ -24,7 +25,7 @@ from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.collector.stages.fragments import Index, index_request
 from spanproof.collector.telemetry import Sparingly, Telemetry
 from spanproof.collector.wal.file import Encoding
-from spanproof.collector.wal.log import Wal, WalClosed, WalFull
+from spanproof.collector.wal.log import WalClosed, WalFull
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +63,13 @@ class _Decoded:
     size: int
 
 
+class DurableLog(Protocol):
+    """Where requests are durable: the write-ahead log, or the topic of a receiver."""
+
+    def append(self, encoding: Encoding, payload: bytes) -> Future[int]:
+        """Write a request; the future gives its number once it is durable; see `Wal.append`."""
+
+
 class Acceptor:
     """Takes requests of both protocols.
 
@@ -76,7 +84,7 @@ class Acceptor:
         tokens: Sequence[str],
         max_body_bytes: int,
         admission: Admission,
-        wal: Wal,
+        wal: DurableLog,
         telemetry: Telemetry,
         hand_on: Callable[[Accepted], None],
     ) -> None:
