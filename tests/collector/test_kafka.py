@@ -1,4 +1,4 @@
-"""Receivers, a topic and workers: what was acknowledged is stored and scored once, also where a worker dies."""
+"""Receivers, a topic and workers: what was acknowledged is stored and scored once, though workers die."""
 
 from __future__ import annotations
 
@@ -79,7 +79,6 @@ def of_kafka(broker: Broker, topic: str) -> dict[str, str]:
         "kafka__topic": topic,
         "kafka__group": f"{topic}_group",
         "kafka__partitions": str(PARTITIONS),
-        "kafka__options": '{"session.timeout.ms": "6000"}',
     }
 
 

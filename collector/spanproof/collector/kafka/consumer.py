@@ -187,6 +187,8 @@ class SpanConsumer:
 
     def _on_revoke(self, consumer: Consumer, partitions: Sequence[TopicPartition]) -> None:
         """Finish what was begun of these partitions, commit it, and drop the rest."""
+        if self._stopped.is_set():
+            return  # the pipeline has ended, and what is done is committed
         numbers = [each.partition for each in partitions]
         dropped = self._pipeline.drop_open(self._offsets.records_of(numbers))
         begun = self._offsets.records_of(numbers) - set(dropped)
@@ -197,6 +199,8 @@ class SpanConsumer:
 
     def _on_lost(self, consumer: Consumer, partitions: Sequence[TopicPartition]) -> None:
         """Drop these partitions: another worker reads them already."""
+        if self._stopped.is_set():
+            return
         numbers = [each.partition for each in partitions]
         self._drop(numbers, self._pipeline.drop_open(self._offsets.records_of(numbers)))
 
