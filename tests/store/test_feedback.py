@@ -13,8 +13,8 @@ from spanproof.evaluators.engine import Engine
 from spanproof.instrumentors import feedback, trace
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import open_store
+from spanproof.store.filters import Filter
 from spanproof.store.measures import Groups
-from spanproof.store.queries import Filter
 from spanproof.trace import Layer, trace_of
 from spanproof.trace.dialects import normalise
 

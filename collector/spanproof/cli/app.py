@@ -42,6 +42,10 @@ _COMMANDS = {
     ),
     "retry": ("spanproof.cli.commands.retry", "Evaluate again what no attempt could evaluate."),
     "wal": ("spanproof.cli.commands.wal", "Check a write-ahead log, and save what a damaged one holds."),
+    "database": (
+        "spanproof.cli.commands.database",
+        "Show the store's schema, back it up, delete traces from it.",
+    ),
     "alerts": ("spanproof.cli.commands.alerts", "List alerts, silence and acknowledge them."),
     "judge": ("spanproof.cli.commands.judge", "Calibrate an LLM judge, and compare answers with it."),
     "report": ("spanproof.cli.commands.reports", "Report on many stored runs."),

@@ -19,7 +19,7 @@ from typing import Self
 from spanproof.collector.evaluated import EvaluationLog
 from spanproof.collector.external import MAX_BYTES, ScoreIntake
 from spanproof.collector.pipeline import Pipeline
-from spanproof.collector.receive.accept import Accepted, Acceptor, Relay
+from spanproof.collector.receive.accept import Accepted, Acceptor, DurableLog, Relay
 from spanproof.collector.receive.admission import Admission, Backlog
 from spanproof.collector.receive.auth import Authoriser
 from spanproof.collector.receive.json_endpoints import JsonEndpoints
@@ -38,7 +38,7 @@ from spanproof.collector.wal.log import Wal
 from spanproof.config.engine import OpenEngine, open_engine
 from spanproof.config.hosts import is_loopback
 from spanproof.config.model import Config, Role
-from spanproof.store import ExternalScore, Store, open_store
+from spanproof.store import ExternalScore, Lease, Store, StoreError, open_store
 
 log = logging.getLogger(__name__)
 
@@ -47,20 +47,29 @@ _FAILED_START_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Relay:
-    """Sends logs and metrics on, and stores the scores that came with them."""
+class StoreRelay:
+    """Sends logs and metrics on, and stores the scores that came with them.
+
+    Attributes:
+        store: None for a receiver without one: scores are refused, so that their sender sends them again.
+    """
 
     forwarder: Forwarder
-    store: Store
+    store: Store | None
 
     def forward(self, signal: Signal, body: bytes) -> None:
+        """Put a request into the queues of the targets that want its signal."""
         self.forwarder.forward(signal, body)
 
     def keep_scores(self, scores: Sequence[ExternalScore]) -> None:
+        """Store scores from elsewhere."""
+        if self.store is None:
+            raise StoreError("this receiver has no store for scores; set store.location to a server")
         self.store.write_external(scores)
 
 
-def _keep(batch: Sequence[Evaluated], forwarder: Forwarder, sinks: Sinks) -> None:
+def keep_for_delivery(batch: Sequence[Evaluated], forwarder: Forwarder, sinks: Sinks) -> None:
+    """Put evaluated traces and their scores into the durable queues of forwarding and sinks."""
     forwarder.keep(batch)
     sinks.keep([evaluated.evaluation for evaluated in batch if evaluated.evaluation is not None])
 
@@ -68,7 +77,7 @@ def _keep(batch: Sequence[Evaluated], forwarder: Forwarder, sinks: Sinks) -> Non
 def acceptor_of(
     config: Config,
     telemetry: Telemetry,
-    wal: Wal,
+    wal: DurableLog,
     backlog: Backlog,
     hand_on: Callable[[Accepted], None],
     relay: Relay | None = None,
@@ -213,6 +222,7 @@ class Collector:
         self.on_stop("evaluating processes", lambda _: pipeline.close())
         store = self._store = open_store(config.store.location, share=True)
         self.on_stop("store", lambda _: store.close())
+        self._apply_retention(store)
         rules = config.wal
         wal = Wal(
             rules.directory,
@@ -229,20 +239,35 @@ class Collector:
         sinks = Sinks(config.sinks, config.sinks_directory, telemetry)
         sinks.start()
         self.on_stop("sinks", sinks.drain)
-        ticker = Ticker([watch(store) for watch in self._watch], telemetry)
-        ticker.start()
-        self.on_stop("watchers", lambda _: ticker.stop())
+        ticker = self._start_watching(store)
         pipeline.start(
             wal,
             store,
             [self._evaluated.record, lambda _: ticker.nudge()],
-            lambda batch: _keep(batch, forwarder, sinks),
+            lambda batch: keep_for_delivery(batch, forwarder, sinks),
         )
         self.on_stop("pipeline", pipeline.drain)
-        receiver = self._receiver(wal, backlog, pipeline, _Relay(forwarder, store))
+        receiver = self._receiver(wal, backlog, pipeline, StoreRelay(forwarder, store))
         self.on_stop("receivers", lambda _: receiver.stop())
         self._endpoints = receiver.start()
         log.info("listening: grpc %s, http %s", self._endpoints.grpc, self._endpoints.http)
+
+    def _apply_retention(self, store: Store) -> None:
+        changed = store.apply_retention(self._config.store.keep_days.model_dump())
+        if changed:
+            log.info("how long rows are kept changed for %s", ", ".join(changed))
+
+    def _start_watching(self, store: Store) -> Ticker:
+        """Call the watchers, where other processes may have the store as well those of one at a time."""
+        watchers = [store.refresh_rollups, *(watch(store) for watch in self._watch)]
+        if not store.exclusive:
+            lease = store.task_lease("watch")
+            self.on_stop("lease", lambda _: lease.release())
+            watchers = [_while_held(lease, watcher) for watcher in watchers]
+        ticker = Ticker(watchers, self._telemetry)
+        ticker.start()
+        self.on_stop("watchers", lambda _: ticker.stop())
+        return ticker
 
     def _receiver(self, wal: Wal, backlog: Backlog, pipeline: Pipeline, relay: Relay) -> Receiver:
         config = self._config
@@ -292,3 +317,8 @@ class Collector:
         )
         signal.signal(number, signal.SIG_DFL)
         self._stop_requested.set()
+
+
+def _while_held(lease: Lease, watcher: Watcher) -> Watcher:
+    """Return the watcher as one that does nothing while another process has the lease."""
+    return lambda: lease.held() and watcher()

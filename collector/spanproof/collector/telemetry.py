@@ -96,6 +96,12 @@ class Telemetry:
         self.replayed_records = self._counter(
             "spanproof_wal_replayed_records", "Requests read again from the log at start."
         )
+        self.kafka_messages = self._counter(
+            "spanproof_kafka_messages", "Messages of the topic, by what became of them.", "event"
+        )
+        self.kafka_partitions = Gauge(
+            "spanproof_kafka_partitions", "Partitions assigned to this worker.", registry=self.registry
+        )
 
     def _count_evaluating(self) -> None:
         self.traces_completed = self._counter(

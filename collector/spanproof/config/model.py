@@ -36,6 +36,7 @@ from spanproof.config.intake import (
     Tls,
     Token,
 )
+from spanproof.config.kafka import Kafka
 from spanproof.config.load import ConfigError, Problem, gather, validate_tree
 from spanproof.config.section import Seconds, Section
 from spanproof.config.sinks import Sink, repeated_name
@@ -54,6 +55,7 @@ __all__ = [
     "GrpcReceiver",
     "HttpReceiver",
     "JudgeChoice",
+    "Kafka",
     "Limits",
     "Metrics",
     "Oidc",
@@ -61,6 +63,7 @@ __all__ = [
     "Problem",
     "Receivers",
     "RedactionRules",
+    "Retention",
     "Role",
     "RouteRule",
     "SandboxChoice",
@@ -189,6 +192,23 @@ class Assembly(Section):
         return self
 
 
+Days = Annotated[int, Field(ge=1, le=36_500)]
+
+
+class Retention(Section):
+    """How many days rows are kept, by the time of the span; none is for ever."""
+
+    spans: Days | None = Field(default=None, description="Spans as they came.")
+    evaluations: Days | None = Field(
+        default=None, description="Whole evaluations, snippets and replays: what `show` and `promote` read."
+    )
+    scores: Days | None = Field(default=None, description="Scores and failures.")
+    counts: Days | None = Field(
+        default=None, description="Verdicts counted by hour and day, which hold no text and no ids."
+    )
+    dead_letters: Days | None = Field(default=None, description="Traces that no attempt could evaluate.")
+
+
 class Store(Section):
     """Where spans, scores and replays are kept."""
 
@@ -197,6 +217,10 @@ class Store(Section):
         min_length=1,
         description="A directory for the embedded ClickHouse, or the DSN of a server "
         "(`clickhouse://user:password@host:port/database`).",
+    )
+
+    keep_days: Retention = Field(
+        default=Retention(), description="How long rows are kept; set when the server starts."
     )
 
     @field_serializer("location", when_used="json")
@@ -252,6 +276,7 @@ class Config(Section):
         default=(), description="Functions of your own that score; docs/evaluators.md shows some."
     )
     store: Store = Field(default=Store(), description="Where results are kept.")
+    kafka: Kafka = Field(default=Kafka(), description="The topic between roles in several processes.")
     forward: tuple[Forward, ...] = Field(default=(), description="Where spans and scores are sent on to.")
     forward_directory: Path = Field(
         default=Path(".spanproof/forward"), description="Where the queues of `forward` are kept."

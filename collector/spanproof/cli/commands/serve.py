@@ -20,6 +20,7 @@ from spanproof.cli.options.config import config_options
 from spanproof.cli.output.console import console, pick, print_json
 from spanproof.cli.problems import UsageProblem, describe
 from spanproof.collector.receive.server import Endpoints
+from spanproof.collector.roles import NODES, Role, check_role
 from spanproof.collector.service import Collector
 from spanproof.collector.telemetry import JsonLines
 from spanproof.collector.ticker import Watcher
@@ -33,6 +34,13 @@ _CHATTY = ("httpx", "httpx2")
 
 @click.command()
 @config_options
+@click.option(
+    "--role",
+    type=click.Choice([role.value for role in Role]),
+    default=Role.ALL.value,
+    show_default=True,
+    help="What this process does of a collector in several; see docs/scale.md.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print where it listens as one JSON object.")
 @click.option(
     "--log-level",
@@ -48,7 +56,7 @@ _CHATTY = ("httpx", "httpx2")
     show_default=True,
     help="How log lines are written.",
 )
-def command(config: Config, as_json: bool, log_level: str, log_format: str) -> int:
+def command(config: Config, role: str, as_json: bool, log_level: str, log_format: str) -> int:
     """Run the collector: OTLP in, scores out.
 
     Stops on SIGTERM and SIGINT: exit code 0 once everything acknowledged is stored, else 2.
@@ -59,12 +67,15 @@ def command(config: Config, as_json: bool, log_level: str, log_format: str) -> i
     if log_level != "debug":
         for client in _CHATTY:
             logging.getLogger(client).setLevel(logging.WARNING)
-    collector = collector_for(config)
+    if lacking := check_role(config, Role(role)):
+        raise UsageProblem(lacking, "docs/scale.md shows the configuration of each role.")
+    collector = collector_for(config, Role(role))
     with ExitStack() as stack:
 
         def on_ready(endpoints: Endpoints) -> None:
-            url = stack.enter_context(_console_of(config, collector)).url if config.console.enabled else None
-            _print_endpoints(endpoints, collector, url, as_json)
+            shown = config.console.enabled and role in (Role.ALL, Role.CONSOLE)
+            url = stack.enter_context(_console_of(config, collector)).url if shown else None
+            _print_endpoints(endpoints, config, url, as_json)
 
         return _run(collector, on_ready)
 
@@ -96,8 +107,8 @@ def _console_of(config: Config, collector: Collector) -> ConsoleServer:
     )
 
 
-def collector_for(config: Config) -> Collector:
-    """Return a collector that also evaluates the configuration's alert rules."""
+def collector_for(config: Config, role: Role = Role.ALL) -> Collector:
+    """Return a collector that also evaluates the configuration's alert rules, where its role has those."""
 
     def watch(store: Store) -> Watcher:
         alerts = AlertEngine(
@@ -113,13 +124,14 @@ def collector_for(config: Config) -> Collector:
         collector.on_stop("alerts", alerts.close)
         return lambda: alerts.tick(time.time_ns())
 
-    collector = Collector(config, watch=[watch])
+    collector = NODES[role](config, watch=[watch])
     return collector
 
 
-def _print_endpoints(endpoints: Endpoints, collector: Collector, url: str | None, as_json: bool) -> None:
+def _print_endpoints(endpoints: Endpoints, config: Config, url: str | None, as_json: bool) -> None:
+    store = config.model_dump(mode="json")["store"]["location"]
     if as_json:
-        print_json(pick(endpoints, "grpc http moved") | {"console": url, "store": collector.store.name})
+        print_json(pick(endpoints, "grpc http moved") | {"console": url, "store": store})
         return
     for sentence in endpoints.moved:
         console.print(f"[yellow]{sentence}[/]")
@@ -129,5 +141,5 @@ def _print_endpoints(endpoints: Endpoints, collector: Collector, url: str | None
         console.print(f"OTLP over HTTP  {endpoints.http}/v1/traces  (also /readyz, /metrics)")
     if url:
         console.print(f"console         {url}")
-    console.print(f"store           {collector.store.name}")
+    console.print(f"store           {store}")
     console.print("Ctrl-C stops it once everything received is evaluated.", style="dim")

@@ -30,7 +30,7 @@ from spanproof.collector.receive.times import clamp_times
 from spanproof.collector.stages.fragments import Index, index_request
 from spanproof.collector.telemetry import Sparingly, Telemetry
 from spanproof.collector.wal.file import Encoding
-from spanproof.collector.wal.log import Wal, WalClosed, WalFull
+from spanproof.collector.wal.log import WalClosed, WalFull
 from spanproof.config.model import Limits, Role
 from spanproof.store import ExternalScore, StoreError
 
@@ -116,6 +116,21 @@ class NoRelay:
         """Drop them."""
 
 
+class DurableLog(Protocol):
+    """Where requests are durable: the write-ahead log, or the topic of a receiver."""
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing more is taken now."""
+
+    @property
+    def broken(self) -> bool:
+        """Whether the last writes failed."""
+
+    def append(self, encoding: Encoding, payload: bytes) -> Future[int]:
+        """Write a request; the future gives its number once it is durable; see `Wal.append`."""
+
+
 class Acceptor:
     """Takes requests of both protocols.
 
@@ -131,7 +146,7 @@ class Acceptor:
         authoriser: Authoriser,
         limits: Limits,
         admission: Admission,
-        wal: Wal,
+        wal: DurableLog,
         telemetry: Telemetry,
         hand_on: Callable[[Accepted], None],
         relay: Relay | None = None,

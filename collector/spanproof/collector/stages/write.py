@@ -36,6 +36,7 @@ class Writer:
         listeners: called, in this thread, with each batch once it is stored; evaluations and dead letters.
         keep: called with what was stored before its log records are settled: what it raises leaves them in
             the log.
+        may_store: returns whether a trace is still this collector's; others are left out.
     """
 
     def __init__(
@@ -47,7 +48,9 @@ class Writer:
         telemetry: Telemetry,
         listeners: Sequence[Callable[[Sequence[Evaluated]], None]],
         keep: Callable[[Sequence[Evaluated]], None] = lambda _: None,
+        may_store: Callable[[Evaluated], bool] = lambda _: True,
     ) -> None:
+        self._may_store = may_store
         self._keep = keep
         self._store = store
         self._rules = rules
@@ -107,6 +110,7 @@ class Writer:
             log.exception("writing %d traces failed; they stay in the log", len(batch))
 
     def _write(self, batch: Sequence[Evaluated]) -> None:
+        batch = [evaluated for evaluated in batch if self._may_store(evaluated)]
         refused = self._store_all([evaluated for evaluated in batch if evaluated.evaluation is not None])
         if refused is None:
             return
