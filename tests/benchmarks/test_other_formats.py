@@ -34,7 +34,7 @@ TRUTH = {
         ('[{"weather_get": "{\\"city\\": \\"Rome\\"}"}, {"weather_get": {"city": "Oslo"}}]', "passed"),
         (
             '[{"function": {"name": "weather.get", "arguments": "{\\"city\\": \\"Roma\\"}"}}'
-            + ', {"name": "weather.get", "arguments": {"city": "Oslo"}}]',
+            ', {"name": "weather.get", "arguments": {"city": "Oslo"}}]',
             "passed",
         ),
         ('[weather.get(city="Rome")]', "failed"),
