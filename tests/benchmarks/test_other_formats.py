@@ -33,8 +33,12 @@ TRUTH = {
         ('[weather.get(city="Oslo"), weather.get(city="rome", unit="C")]', "passed"),
         ('[{"weather_get": "{\\"city\\": \\"Rome\\"}"}, {"weather_get": {"city": "Oslo"}}]', "passed"),
         (
-            '[{"function": {"name": "weather.get", "arguments": "{\\"city\\": \\"Roma\\"}"}}'
-            ', {"name": "weather.get", "arguments": {"city": "Oslo"}}]',
+            json.dumps(
+                [
+                    {"function": {"name": "weather.get", "arguments": '{"city": "Roma"}'}},
+                    {"name": "weather.get", "arguments": {"city": "Oslo"}},
+                ]
+            ),
             "passed",
         ),
         ('[weather.get(city="Rome")]', "failed"),
