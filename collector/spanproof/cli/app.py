@@ -34,6 +34,7 @@ _COMMANDS = {
     "console": ("spanproof.cli.commands.console", "Show traces and verdicts in the browser."),
     "traces": ("spanproof.cli.commands.traces", "List evaluated traces."),
     "query": ("spanproof.cli.commands.query", "Count and measure a score by cohort and time."),
+    "sql": ("spanproof.cli.commands.sql", "Run a SELECT over the store, also while the collector runs."),
     "failures": ("spanproof.cli.commands.failures", "Show the few causes behind many failed runs."),
     "show": ("spanproof.cli.commands.show", "Show one trace: the verdict, why, and the steps."),
     "rescore": (
