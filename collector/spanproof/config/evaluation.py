@@ -184,6 +184,9 @@ class AttachRule(Section):
     )
     cohort: Cohorted = Field(default={}, description="Only runs with these values, by dimension.")
     share: float = Field(default=1.0, ge=0, le=1, description="Share of the traces that fit.")
+    tags: tuple[str, ...] = Field(
+        default=(), description="One of these must be among the span's `spanproof.eval.tags`."
+    )
 
 
 class OwnEvaluator(Section):

@@ -22,11 +22,13 @@ from typing import Final
 from opentelemetry import metrics
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 
+from spanproof.semconv import genai, openinference
+
 _KEY: ContextVar[str] = ContextVar("spanproof-budget-key", default="")
-_INPUT_TOKENS: Final = ("gen_ai.usage.input_tokens", "llm.token_count.prompt")
-_OUTPUT_TOKENS: Final = ("gen_ai.usage.output_tokens", "llm.token_count.completion")
+_INPUT_TOKENS: Final = (genai.USAGE_INPUT_TOKENS, openinference.LLM_TOKEN_COUNT_PROMPT)
+_OUTPUT_TOKENS: Final = (genai.USAGE_OUTPUT_TOKENS, openinference.LLM_TOKEN_COUNT_COMPLETION)
 _COST: Final = ("gen_ai.usage.cost", "llm.cost.total")
-_AGENT: Final = ("gen_ai.agent.name", "agent.name")
+_AGENT: Final = (genai.AGENT_NAME, openinference.AGENT_NAME)
 
 _METER = metrics.get_meter("spanproof.guard")
 _USED = _METER.create_counter(
@@ -183,7 +185,5 @@ def _first(span: ReadableSpan, names: tuple[str, ...]) -> float:
 
 def _is_agent(span: ReadableSpan) -> bool:
     attributes = span.attributes or {}
-    operation = attributes.get("gen_ai.operation.name")
-    return (
-        operation in ("invoke_agent", "create_agent") or attributes.get("openinference.span.kind") == "AGENT"
-    )
+    operation = attributes.get(genai.OPERATION_NAME)
+    return operation in ("invoke_agent", "create_agent") or attributes.get(openinference.SPAN_KIND) == "AGENT"

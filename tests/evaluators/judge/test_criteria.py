@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from tests.evaluators.judge.conftest import Endpoint, endpoint
@@ -77,3 +78,12 @@ def test_another_model_grades_where_it_is_named(endpoint: Endpoint) -> None:
 def test_what_no_model_would_be_given_is_refused(config: dict, message: str) -> None:
     with pytest.raises(EvaluatorError, match=message):
         own_functions(Config.model_validate(config))
+
+
+def test_tags_of_the_agents_side_choose_the_spans(endpoint: Endpoint) -> None:
+    assert _scores(_config(attach={"tags": ["polite"]})) == []
+    trace = _trace()
+    tagged = trace_of([replace(s, attributes={"spanproof.eval.tags": ("polite",)}) for s in trace.spans])
+    config = _config(attach={"kind": None, "tags": ["polite", "other"]})
+    engine = Engine(pipeline=Pipeline(), sandbox=None, evaluators=evaluators_of(config, None))
+    assert len([score for score in engine.evaluate(tagged).scores if score.name == "polite"]) == 2

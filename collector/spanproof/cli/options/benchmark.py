@@ -64,9 +64,9 @@ _OPTIONS = (
     ),
     click.option("--samples", type=_FILE, help="A model's answers."),
     click.option("--reference", is_flag=True, help="Take the published solutions as the answers."),
-    click.option("--agent", metavar="MODULE:NAME", help="Ask this agent, or what this factory makes."),
-    click.option("--command", metavar="LINE", help="Ask this program: task on stdin, answer on stdout."),
-    click.option("--url", help="Ask the agent behind this URL: POST {task}, the answer in the response."),
+    click.option("--agent", metavar="MODULE:NAME", help="Run this agent, or what this factory makes."),
+    click.option("--command", metavar="LINE", help="Run this program: task on stdin, answer on stdout."),
+    click.option("--url", help="Call the agent behind this URL: POST {task}, the answer in the response."),
     click.option(
         "--turns",
         type=click.IntRange(1, MAX_TURNS),
