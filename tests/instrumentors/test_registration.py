@@ -239,3 +239,20 @@ def test_importing_the_package_loads_no_framework():
 def test_a_wrong_argument_is_reported_with_its_remedy(arguments, message):
     with pytest.raises(ValueError, match=message):
         register(**arguments)
+
+
+def test_eval_tags_are_on_every_span() -> None:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    from spanproof.instrumentors.spans.cohort import CohortProcessor
+
+    exported, cohort = InMemorySpanExporter(), CohortProcessor()
+    cohort.set_tags(("polite", "billing"))
+    provider = TracerProvider()
+    provider.add_span_processor(cohort)
+    provider.add_span_processor(SimpleSpanProcessor(exported))
+    provider.get_tracer("host").start_span("x").end()
+    (span,) = exported.get_finished_spans()
+    assert span.attributes == {"spanproof.eval.tags": ("polite", "billing")}

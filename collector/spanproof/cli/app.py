@@ -34,6 +34,7 @@ _COMMANDS = {
     "console": ("spanproof.cli.commands.console", "Show traces and verdicts in the browser."),
     "traces": ("spanproof.cli.commands.traces", "List evaluated traces."),
     "query": ("spanproof.cli.commands.query", "Count and measure a score by cohort and time."),
+    "sql": ("spanproof.cli.commands.sql", "Run a SELECT over the store, also while the collector runs."),
     "failures": ("spanproof.cli.commands.failures", "Show the few causes behind many failed runs."),
     "show": ("spanproof.cli.commands.show", "Show one trace: the verdict, why, and the steps."),
     "rescore": (
@@ -52,6 +53,7 @@ _COMMANDS = {
     "gate": ("spanproof.cli.commands.gate", "Check assertions over scores; exit 1 when one fails."),
     "promote": ("spanproof.cli.commands.promote", "Add stored runs to a suite, as hermetic cases."),
     "suite": ("spanproof.cli.commands.suite", "Replay a suite, run an agent on it, change its cases."),
+    "bench": ("spanproof.cli.commands.bench", "Grade answers to a public benchmark of code."),
     "mcp": ("spanproof.cli.mcp", "Serve traces, verdicts and suites to a coding agent over MCP."),
     "doctor": ("spanproof.cli.commands.doctor", "Show which isolation features this machine has."),
     "config": ("spanproof.cli.commands.config", "Check a configuration, show it, print the reference."),

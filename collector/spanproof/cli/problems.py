@@ -49,6 +49,7 @@ REMEDIES: Mapping[str, str] = {
     ),
     "spanproof.suites.errors.SuiteError": "",
     "spanproof.experiments.errors.ExperimentError": f"see how agents are run: {page_url('experiments')}",
+    "spanproof.benchmarks.errors.BenchmarkError": f"see the published formats: {page_url('bench')}",
     "spanproof.gate.errors.GateError": f"see the grammar of assertions: {page_url('gate')}",
     "spanproof.store.errors.StoreBusy": (
         "Stop that process and try again, or let the server store into a ClickHouse server and name its DSN:"

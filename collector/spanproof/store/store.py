@@ -63,6 +63,7 @@ from spanproof.store.schema import (
     Table,
 )
 from spanproof.store.spans import SpanColumns
+from spanproof.store.sql import select
 from spanproof.store.supersede import before, supersede
 from spanproof.store.values import FailRate, FailsWhen, Group, TraceRow
 from spanproof.trace import Layer, Score
@@ -296,6 +297,15 @@ class Store:
         chosen = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns)
         with self._connections.lease() as client:
             return queries.verdicts_by(client, self._database, chosen, dimension, limit)
+
+    def select(self, sql: str, limit: int) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """Run one SELECT of a person, and return the names of its columns and its first rows.
+
+        Raises:
+            StoreError: it is something else than one SELECT over tables, or the database refuses it.
+        """
+        with self._connections.lease() as client:
+            return select(client, self._database, sql, limit)
 
     def groups(
         self,

@@ -2,6 +2,7 @@
 
 from spanproof.evaluators.judge.cascade import BESIDE, JudgeCascade, cascades
 from spanproof.evaluators.judge.client import Judge, JudgeSettings
+from spanproof.evaluators.judge.criteria import Criteria, CriteriaJudge
 from spanproof.evaluators.judge.errors import (
     JudgeError,
     JudgeFailed,
@@ -15,6 +16,8 @@ from spanproof.evaluators.judge.rubric import Rubric, load_rubrics
 
 __all__ = [
     "BESIDE",
+    "Criteria",
+    "CriteriaJudge",
     "Judge",
     "JudgeCascade",
     "JudgeError",
