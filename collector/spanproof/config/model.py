@@ -7,14 +7,16 @@ socket or a store.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
     Field,
+    PrivateAttr,
     SecretStr,
     field_serializer,
     field_validator,
@@ -24,7 +26,7 @@ from pydantic import (
 from spanproof.config.alerts import AlertRule, check_alerts
 from spanproof.config.evaluation import Evaluation, JudgeChoice, OwnEvaluator, SandboxChoice
 from spanproof.config.hosts import is_loopback
-from spanproof.config.load import ConfigError, Problem, gather, validate_tree
+from spanproof.config.load import ConfigError, Gathered, Problem, gather, validate_tree
 from spanproof.config.section import Seconds, Section
 from spanproof.config.sinks import Sink, repeated_name
 from spanproof.config.targets import Webhook
@@ -120,6 +122,15 @@ class Console(Section):
         default=(),
         description="Readers' bearer tokens, one of which each request of the API must carry.",
     )
+    writers: tuple[SecretStr, ...] = Field(
+        default=(),
+        description="Writers' bearer tokens: they read, label, promote and silence. Without one, a console"
+        " with readers' tokens is for reading.",
+    )
+    workspace: Path | None = Field(
+        default=None,
+        description="Folder of suites, experiments and gate reports to show, and to add cases to.",
+    )
 
     public_url: str | None = Field(
         default=None,
@@ -129,7 +140,7 @@ class Console(Section):
 
     @model_validator(mode="after")
     def _others_need_a_token(self) -> Self:
-        if self.enabled and not is_loopback(self.host) and not self.tokens:
+        if self.enabled and not is_loopback(self.host) and not (self.tokens or self.writers):
             raise ValueError(
                 f"host {self.host} is reachable by others; set `console.tokens`, or listen on loopback"
             )
@@ -328,6 +339,9 @@ class Config(Section):
         default=(), description="Which scores make an agent fall back to another model, or to a person."
     )
 
+    # Where each key was set, of a configuration that `load_config` read.
+    _gathered: Gathered = PrivateAttr(default_factory=Gathered)
+
     @field_validator("tokens")
     @classmethod
     def _tokens_are_not_blank(cls, tokens: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
@@ -349,6 +363,18 @@ class Config(Section):
         if repeated := next((name for name in names if names.count(name) > 1), None):
             raise ValueError(f"{repeated!r} is the name of two rules")
         return routes
+
+    def with_origins(self, gathered: Gathered) -> Self:
+        """Return the configuration with where each key was set."""
+        self._gathered = gathered
+        return self
+
+    def list_settings(self) -> list[tuple[str, str, str]]:
+        """Return key, value and origin of each setting, a line each; secrets are masked."""
+        return [
+            (key, json.dumps(value, ensure_ascii=False), self._gathered.place_of(key) or "default")
+            for key, value in _flatten(self.model_dump(mode="json"))
+        ]
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -373,6 +399,15 @@ class Config(Section):
             for name in sink.missing_keys()
         ]
         return (*reachable, *without_model, *without_verdicts, *without_key)
+
+
+def _flatten(tree: Mapping[str, Any], under: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the values of a tree by dotted key; lists are values."""
+    for name, value in tree.items():
+        if isinstance(value, dict) and value:
+            yield from _flatten(value, f"{under}{name}.")
+        else:
+            yield f"{under}{name}", value
 
 
 def load_config(
@@ -401,4 +436,4 @@ def load_config(
         problems += [Problem(gathered.place_of(key), key, message) for key, message in wrong]
     if problems or config is None:
         raise ConfigError(problems)
-    return config
+    return config.with_origins(gathered)
