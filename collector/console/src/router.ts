@@ -22,3 +22,9 @@ document.addEventListener("click", (event) => {
   go(link.href);
   window.scrollTo(0, 0);
 });
+
+/** Whether a key is typed into a field, and so means nothing to the page. */
+export function typing(event: KeyboardEvent): boolean {
+  const field = event.target as HTMLElement;
+  return field.matches?.("textarea, select, input:not([type=checkbox])") ?? false;
+}

@@ -261,7 +261,8 @@ class Browse:
             bound["kind"] = kind
         rows = self._select(
             "SELECT attempt_kind AS kind, attempt_target AS target, attempt_allowed AS allowed,"
-            " run_agent AS agent, run_release AS release, count() AS times, uniqExact(trace_id, run_span_id) AS runs,"
+            " run_agent AS agent, run_release AS release, count() AS times,"
+            " uniqExact(trace_id, run_span_id) AS runs,"
             " max(at_ns) AS last_ns, argMax(trace_id, at_ns) AS latest FROM ("
             "SELECT trace_id, run_span_id, toUnixTimestamp64Nano(span_time) AS at_ns, attempt_kind,"
             " attempt_target, attempt_allowed FROM {db}.replays FINAL"
