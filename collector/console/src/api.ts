@@ -1,4 +1,5 @@
 // Requests to the API. Types are generated from its OpenAPI description.
+import { report } from "./report";
 import type { components } from "./schema";
 
 export type Schema = components["schemas"];
@@ -42,6 +43,10 @@ async function ask(path: string, options: RequestInit): Promise<Response> {
 
 /** Return the answer to a request, as JSON. */
 export async function get<T>(path: string, parameters: Record<string, string> = {}): Promise<T> {
+  if (report) {
+    if (path in report.answers) return report.answers[path] as T;
+    throw new ApiError(404, "This file holds one trace alone.");
+  }
   const query = new URLSearchParams(parameters).toString();
   const response = await ask(`${path}${query ? `?${query}` : ""}`, { headers: headers() });
   return (await response.json()) as T;

@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
+import { report } from "./report";
 import { location } from "./router";
 import { Alerts } from "./views/alerts";
 import { Boundary } from "./views/boundary";
@@ -81,7 +82,7 @@ function App() {
       <header class="bar">
         <strong>Spanproof</strong>
         <nav aria-label="Views">
-          {VIEWS.map(([to, text]) => link(to, text, to === "/" ? path === "/" : path.startsWith(to)))}
+          {(report ? [] : VIEWS).map(([to, text]) => link(to, text, to === "/" ? path === "/" : path.startsWith(to)))}
         </nav>
         <div class="end">
           <button type="button" onClick={switchTheme}>

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { ApiError, get, LAYERS, send, setToken, type Layer, type Schema, type Verdict } from "./api";
 import { pair } from "./query";
+import { report } from "./report";
 import { location } from "./router";
 
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
@@ -360,6 +361,7 @@ export function Promote({ runs, label = "promote" }: { runs: { trace_id: string;
   const [open, setOpen] = useState(false);
   const sending = useSend();
   const suites = useAnswer<Schema["SuiteList"]>(open ? "suites" : "");
+  if (report) return null;
   const add = (event: Event) => {
     event.preventDefault();
     const suite = String(new FormData(event.target as HTMLFormElement).get("suite"));

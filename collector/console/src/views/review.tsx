@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { LAYERS, type Layer, type Schema } from "../api";
 import { addressWith, ago, author, AuthorField, Cli, Empty, Grid, Head, LayerSelect, Outcome, percent, Plain, Promote, request, RunLink, Sent, Shown, useAnswer, useHours, useSend } from "../parts";
+import { report } from "../report";
 import { go, location } from "../router";
 
 export function Review() {
@@ -93,6 +94,7 @@ export function Judge({ trace, run, layer, ours, onDone }: { trace: string; run:
       return `${answer.author} says ${answer.verdict}.`;
     });
   };
+  if (report) return null;
   const opposite = ours === "pass" ? "fail" : "pass";
   return (
     <>

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { get, LAYERS, type Layer, type Schema } from "../api";
 import { addressWith, Cli, formatDuration, formatTime, Outcome, Plain, Promote, Shown, useAnswer } from "../parts";
 import { go, location, typing } from "../router";
+import { report } from "../report";
 import { Judge } from "./review";
 
 type Run = Schema["Run"];
@@ -54,7 +55,7 @@ function Head({ page, run }: { page: Page; run: Run }) {
   return (
     <div class="head-of-run">
       <div class="dim">
-        <a href="/traces">Traces</a> / <Plain text={run.agent} /> · <Plain text={facts.join(" · ")} />
+        {report ? null : <a href="/traces">Traces</a>} / <Plain text={run.agent} /> · <Plain text={facts.join(" · ")} />
       </div>
       <h1>
         <span class={`verdict ${run.verdict}`}>{MARKS[run.verdict]}</span> <Plain text={run.sentence} />
