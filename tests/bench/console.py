@@ -99,9 +99,9 @@ def _copies(table: Table, database: str, first: int, count: int, step: int, now:
     return (
         f"INSERT INTO {database}.{table.name} ({quoted}) SELECT {chosen} FROM ("
         f"SELECT * FROM {database}.{table.name} FINAL"
-        f" WHERE trace_id IN ('{_FAILS}', '{_PASSES}'){scores}) AS seed"
+        f" WHERE {table.name}.trace_id IN ('{_FAILS}', '{_PASSES}'){scores}) AS seed"
         f" CROSS JOIN (SELECT {first} + number AS n FROM numbers({count})) AS copies"
-        f" WHERE (trace_id = '{_FAILS}') = {fails}"
+        f" WHERE (seed.trace_id = '{_FAILS}') = {fails}"
     )
 
 

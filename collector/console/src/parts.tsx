@@ -297,8 +297,17 @@ export function Trend({ counts, label }: { counts: number[]; label: string }) {
   );
 }
 
+interface LayerCellsParts {
+  layers: Schema["CohortRates"]["layers"];
+  dimension: string;
+  value: string;
+  hours: string;
+  /** The highest rate of the table, whose cell is the warmest. */
+  most: number;
+}
+
 /** The verdicts of one value of a dimension, layer by layer; each leads to its failing runs. */
-export function LayerCells({ layers, dimension, value, hours }: { layers: Schema["CohortRates"]["layers"]; dimension: string; value: string; hours: string }) {
+export function LayerCells({ layers, dimension, value, hours, most }: LayerCellsParts) {
   return (
     <>
       {LAYERS.map((layer) => {
@@ -308,7 +317,7 @@ export function LayerCells({ layers, dimension, value, hours }: { layers: Schema
         const title = rate?.low == null ? undefined : `95 % interval ${percent(rate.low)} to ${percent(rate.high)}`;
         return (
           <td class="heat" title={title}>
-            {rate?.failed ? <i class="warmth" style={{ opacity: String(0.15 + 0.85 * (rate.rate ?? 0)) }} /> : null}
+            {rate?.failed ? <i class="warmth" style={{ opacity: String(0.05 + 0.2 * ((rate.rate ?? 0) / most)) }} /> : null}
             {rate?.failed ? (
               <a class="verdict fail" href={`/traces?q=${encodeURIComponent(query)}`}>
                 {percent(rate.rate)}

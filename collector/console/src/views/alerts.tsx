@@ -22,7 +22,15 @@ export function Alerts() {
               list.alerts.map((alert) => <One key={alert.id + alert.status} alert={alert} reload={reload} />)
             ) : (
               <Empty title="No alert fires">
-                <p>{list.rules.length ? `${list.rules.length} rules are watched.` : "No rule is configured; `alerts` in the configuration adds them."}</p>
+                <p>
+                  {list.rules.length ? (
+                    `${list.rules.length} rules are watched.`
+                  ) : (
+                    <>
+                      No rule is configured; <code>alerts</code> in the configuration adds them.
+                    </>
+                  )}
+                </p>
               </Empty>
             )}
             <div class="columns">

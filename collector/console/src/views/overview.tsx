@@ -207,14 +207,17 @@ function Timeline({ overview }: { overview: Schema["Overview"] }) {
 
 function Heat({ cohorts, hours }: { cohorts: Schema["Cohorts"]; hours: string }) {
   if (!cohorts.values.length) return <p class="dim">Nothing was judged in this window.</p>;
+  const worst = (layers: Schema["CohortRates"]["layers"]) => Math.max(...Object.values(layers).map((rate) => rate.rate ?? 0));
+  const values = [...cohorts.values].sort((a, b) => worst(b.layers) - worst(a.layers));
+  const most = Math.max(0.01, worst(values[0]!.layers));
   return (
     <Grid label="Cohorts" heads={[cohorts.dimension.replace("_", " "), ...LAYERS.map((layer): [string, string] => [layer, "heat"])]}>
-      {cohorts.values.map((each) => (
+      {values.map((each) => (
         <tr key={each.value}>
           <th scope="row">
             <Plain text={each.value || "(none given)"} />
           </th>
-          <LayerCells layers={each.layers} dimension={cohorts.dimension} value={each.value} hours={hours} />
+          <LayerCells layers={each.layers} dimension={cohorts.dimension} value={each.value} hours={hours} most={most} />
         </tr>
       ))}
     </Grid>

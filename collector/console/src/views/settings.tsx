@@ -152,7 +152,11 @@ export function FirstTrace({ settings }: { settings: Schema["Settings"] }) {
         ))}
       </div>
       <pre class="why">{ways[chosen]}</pre>
-      {settings.otlp_http ? null : <p class="dim">This process receives no spans: `spanproof serve` does, on these ports by default.</p>}
+      {settings.otlp_http ? null : (
+        <p class="dim">
+          This process receives no spans: <code>spanproof serve</code> does, on these ports by default.
+        </p>
+      )}
     </>
   );
 }

@@ -370,6 +370,16 @@ function runOf(row: Row): Row["runs"][number] | undefined {
   return row.runs.find((each) => Object.values(each.layers).some((o) => o.verdict === "fail")) ?? row.runs[0];
 }
 
+/** The outcome that a narrow screen shows of a run. */
+function worst(run: Row["runs"][number] | undefined): Schema["Outcome"] | undefined {
+  const outcomes = Object.values(run?.layers ?? {});
+  for (const verdict of ["fail", "errored", "open", "pass", "skipped"]) {
+    const found = outcomes.find((each) => each.verdict === verdict);
+    if (found) return found;
+  }
+  return undefined;
+}
+
 function Line({ row, top, columns, shown, chosen, picked, pick }: LineParts) {
   const run = runOf(row);
   const failing = run && LAYERS.find((layer) => run.layers[layer]?.verdict === "fail");
@@ -381,6 +391,9 @@ function Line({ row, top, columns, shown, chosen, picked, pick }: LineParts) {
         <Plain text={run?.agent || "–"} />
         {row.runs.length > 1 ? <span class="dim"> +{row.runs.length - 1}</span> : null}
       </a>
+      <span class="phone">
+        <Outcome outcome={worst(run)} />
+      </span>
       {shown("trace") ? <code class="wide">{row.trace_id.slice(0, 12)}</code> : null}
       {shown("started (UTC)") ? <span class="dim wide">{formatTime(row.start_ns)}</span> : null}
       {LAYERS.filter(shown).map((layer) => (
