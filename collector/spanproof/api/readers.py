@@ -1,7 +1,7 @@
-"""Who may read: holders of a token with the role `read`, and of a token of an OpenID Connect provider.
+"""Who may read and write: holders of tokens with these roles, and readers of an OpenID Connect provider.
 
-In: a bearer token. Out: whether it is a reader's. The provider's keys are read from it when a token needs one
-that is not known, and kept.
+In: a bearer token and a role. Out: whether it has the role. The provider's keys are read from it when a
+token needs one that is not known, and kept.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ _TIMEOUT_S: Final = 5
 _KEYS_FOR_S: Final = 300
 
 
-class Readers:
-    """Knows readers. Thread-safe."""
+class TokenHolders:
+    """Knows who holds a token of which role. Thread-safe."""
 
     def __init__(self, config: Config) -> None:
         self._tokens = Authoriser(config.tokens, config.tokens_file)
         self._provider = _Provider(config.console.oidc) if config.console.oidc.issuer else None
 
-    def accept(self, token: str) -> bool:
-        """Return whether a token is a reader's."""
+    def accept(self, token: str, role: Role) -> bool:
+        """Return whether a token has a role; a provider's tokens read only."""
         if self._tokens.required:
             try:
-                self._tokens.check(f"Bearer {token}", Role.READ)
+                self._tokens.check(f"Bearer {token}", role)
             except Refused:
                 pass
             else:
                 return True
-        return self._provider is not None and self._provider.accept(token)
+        return role is Role.READ and self._provider is not None and self._provider.accept(token)
 
 
 class _Provider:

@@ -191,6 +191,12 @@ class Telemetry:
         """Show a value that is read when the metrics are."""
         Gauge(name, help_, registry=self.registry).set_function(read)
 
+    def counters(self) -> Iterator[Metric]:
+        """Yield all counters and gauges."""
+        for metric in _WithoutCreated(self.registry).collect():
+            if metric.type in ("counter", "gauge"):
+                yield metric
+
     def exposition(self, accept: str = "") -> tuple[bytes, str]:
         """Return all metrics and their type: OpenMetrics or Prometheus' text format, as `accept` has it."""
         encode, content_type = choose_encoder(accept)

@@ -7,13 +7,15 @@ socket or a store.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import (
     Field,
+    PrivateAttr,
     SecretStr,
     field_serializer,
     field_validator,
@@ -37,7 +39,7 @@ from spanproof.config.intake import (
     Token,
 )
 from spanproof.config.kafka import Kafka
-from spanproof.config.load import ConfigError, Problem, gather, validate_tree
+from spanproof.config.load import ConfigError, Gathered, Problem, gather, validate_tree
 from spanproof.config.section import Seconds, Section
 from spanproof.config.sinks import Sink, repeated_name
 from spanproof.config.targets import Webhook
@@ -120,6 +122,15 @@ class Console(Section):
     )
     oidc: Oidc = Field(default=Oidc(), description="Readers who present a token of a provider.")
     tls: Tls = Field(default=Tls(), description="TLS of this listener.")
+    writers: tuple[SecretStr, ...] = Field(
+        default=(),
+        description="Writers' bearer tokens: they read, label, promote and silence. Without one, a console"
+        " with readers' tokens is for reading.",
+    )
+    workspace: Path | None = Field(
+        default=None,
+        description="Folder of suites, experiments and gate reports to show, and to add cases to.",
+    )
 
     public_url: str | None = Field(
         default=None,
@@ -300,6 +311,9 @@ class Config(Section):
         default=(), description="Which scores make an agent fall back to another model, or to a person."
     )
 
+    # Where each key was set, of a configuration that `load_config` read.
+    _gathered: Gathered = PrivateAttr(default_factory=Gathered)
+
     @field_validator("forward")
     @classmethod
     def _targets_have_names_of_their_own(cls, forward: tuple[Forward, ...]) -> tuple[Forward, ...]:
@@ -343,7 +357,19 @@ class Config(Section):
         """Whether the console requires a token."""
         console = self.console
         granted = any(Role.READ in token.roles for token in self.tokens)
-        return bool(console.tokens or console.oidc.issuer or granted or self.tokens_file)
+        return bool(console.tokens or console.writers or console.oidc.issuer or granted or self.tokens_file)
+
+    def with_origins(self, gathered: Gathered) -> Self:
+        """Return the configuration with where each key was set."""
+        self._gathered = gathered
+        return self
+
+    def list_settings(self) -> list[tuple[str, str, str]]:
+        """Return key, value and origin of each setting, a line each; secrets are masked."""
+        return [
+            (key, json.dumps(value, ensure_ascii=False), self._gathered.place_of(key) or "default")
+            for key, value in _flatten(self.model_dump(mode="json"))
+        ]
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -368,6 +394,15 @@ class Config(Section):
             for name in sink.missing_keys()
         ]
         return (*reachable, *without_model, *without_verdicts, *without_key)
+
+
+def _flatten(tree: Mapping[str, Any], under: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the values of a tree by dotted key; lists are values."""
+    for name, value in tree.items():
+        if isinstance(value, dict) and value:
+            yield from _flatten(value, f"{under}{name}.")
+        else:
+            yield f"{under}{name}", value
 
 
 def load_config(
@@ -396,4 +431,4 @@ def load_config(
         problems += [Problem(gathered.place_of(key), key, message) for key, message in wrong]
     if problems or config is None:
         raise ConfigError(problems)
-    return config
+    return config.with_origins(gathered)

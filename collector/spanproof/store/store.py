@@ -23,6 +23,7 @@ from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import queries, rollups
 from spanproof.store.alerts import AlertLog
 from spanproof.store.backup import Manifest, restore_backup, write_backup
+from spanproof.store.browse import Browse
 from spanproof.store.cells import Row
 from spanproof.store.connection import Connections, connect
 from spanproof.store.dead_letters import DeadLetter, dead_letters, letter_row
@@ -549,6 +550,11 @@ class Store:
     def measures(self) -> Measures:
         """Scores measured by cohort over a window, for alert rules."""
         return Measures(self._connections)
+
+    @property
+    def browse(self) -> Browse:
+        """What people browse: code, replays, attempts, sessions, labels, what is new."""
+        return Browse(self._connections)
 
     def close(self) -> None:
         """Let go of the store. Safe to call twice."""

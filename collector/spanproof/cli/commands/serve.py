@@ -14,7 +14,7 @@ from contextlib import ExitStack
 import click
 
 from spanproof.alerts.engine import AlertEngine
-from spanproof.api import ConsoleServer, Readers
+from spanproof.api import ConsoleServer, ConsoleSettings, TokenHolders
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.options.config import config_options
 from spanproof.cli.output.console import console, pick, print_json
@@ -74,7 +74,7 @@ def command(config: Config, role: str, as_json: bool, log_level: str, log_format
 
         def on_ready(endpoints: Endpoints) -> None:
             shown = config.console.enabled and role in (Role.ALL, Role.CONSOLE)
-            url = stack.enter_context(_console_of(config, collector)).url if shown else None
+            url = stack.enter_context(_console_of(config, collector, endpoints)).url if shown else None
             _print_endpoints(endpoints, config, url, as_json)
 
         return _run(collector, on_ready)
@@ -91,20 +91,33 @@ def _run(collector: Collector, on_ready: Callable[[Endpoints], None]) -> int:
     return EXIT_PASS if drained else EXIT_MISUSE
 
 
-def _console_of(config: Config, collector: Collector) -> ConsoleServer:
+def _console_of(config: Config, collector: Collector, endpoints: Endpoints) -> ConsoleServer:
     """Return the server of the collector's console."""
     where = config.console
-    tokens = tuple(token.get_secret_value() for token in where.tokens)
+    settings = ConsoleSettings(
+        tokens=tuple(token.get_secret_value() for token in where.tokens),
+        writers=tuple(token.get_secret_value() for token in where.writers),
+        accepts=TokenHolders(config).accept if config.readers_are_checked else None,
+        workspace=where.workspace,
+        configured=config.list_settings(),
+        rules=config.alerts,
+        policy=config.policy.read_text(encoding="utf-8") if config.policy else "",
+        otlp_http=endpoints.http or "",
+        otlp_grpc=endpoints.grpc or "",
+        read_health=lambda: _read_health(collector),
+    )
     fall_back = config.receivers.fallback_port
     return ConsoleServer(
-        lambda: collector.store,
-        where.host,
-        where.port,
-        tokens,
-        fall_back=fall_back,
-        accepts=Readers(config).accept if config.readers_are_checked else None,
-        tls=where.tls,
+        lambda: collector.store, where.host, where.port, settings, fall_back=fall_back, tls=where.tls
     )
+
+
+def _read_health(collector: Collector) -> list[tuple[str, str, float]]:
+    """Return name, meaning and value of each counter and gauge, over all its labels."""
+    return [
+        (metric.name, metric.documentation, sum(sample.value for sample in metric.samples))
+        for metric in collector.telemetry.counters()
+    ]
 
 
 def collector_for(config: Config, role: Role = Role.ALL) -> Collector:
