@@ -185,6 +185,10 @@ def test_five_thousand_days_in_one_request_become_a_bounded_number(make_request)
     assert len({span.start_time_unix_nano // DAY_NS for span in spans}) <= 401
 
 
+def test_a_collector_whose_clock_is_not_set_changes_no_time(make_request) -> None:
+    assert clamp_times(make_request((1, 1, None)), 3 * DAY_NS, 3650) == 0
+
+
 def test_a_span_without_fault_keeps_its_times(make_request) -> None:
     request = make_request((1, 1, None))
     before = request.SerializeToString()

@@ -119,6 +119,7 @@ class _TargetLane:
         self._queue = RequestQueue(path, target.queue_bytes)
         self._open = ExitStack()
         self._client: Target | None = None
+        self._trying, self._tried_s = 0, 0.0
         self._lane = Lane(f"forward {target.label}", self._deliver, lambda: None, _LONGEST_PAUSE_S)
         telemetry.forward_waiting.labels(target.label).set_function(lambda: self._queue.waiting)
 
@@ -154,7 +155,9 @@ class _TargetLane:
         waiting = self._queue.first()
         if waiting is None:
             return False
-        if (time.time_ns() - waiting.since_ns) / 1e9 > self._target.retry_for_s:
+        if waiting.number != self._trying:
+            self._trying, self._tried_s = waiting.number, time.monotonic()
+        if time.monotonic() - self._tried_s > self._target.retry_for_s:
             log.warning("%s: dropped a request after repeated attempts", self._target.label)
             delivery = Delivery.DROPPED
         else:

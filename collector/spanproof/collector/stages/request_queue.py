@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,24 +13,18 @@ from spanproof.collector.sinks.database import open_queue_file
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS requests (
-  number INTEGER PRIMARY KEY AUTOINCREMENT, signal TEXT NOT NULL, body BLOB NOT NULL,
-  since_ns INTEGER NOT NULL
+  number INTEGER PRIMARY KEY AUTOINCREMENT, signal TEXT NOT NULL, body BLOB NOT NULL
 );
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A request that waits.
-
-    Attributes:
-        since_ns: when it came, Unix nanoseconds.
-    """
+    """A request that waits."""
 
     number: int
     signal: Signal
     body: bytes = field(repr=False)
-    since_ns: int = 0
 
 
 class RequestQueue:
@@ -70,13 +63,12 @@ class RequestQueue:
                 else:
                     size += len(body)
                     fitting.append((signal, body))
-            now_ns = time.time_ns()
             try:
                 with self._db:
                     self._db.execute("BEGIN IMMEDIATE")
                     self._db.executemany(
-                        "INSERT INTO requests (signal, body, since_ns) VALUES (?, ?, ?)",
-                        [(signal.value, body, now_ns) for signal, body in fitting],
+                        "INSERT INTO requests (signal, body) VALUES (?, ?)",
+                        [(signal.value, body) for signal, body in fitting],
                     )
             except sqlite3.Error as failure:
                 raise OSError(f"the queue cannot be written: {failure}") from failure
@@ -88,9 +80,9 @@ class RequestQueue:
         """Return the request that has waited the longest; None where none waits."""
         with self._guard:
             row = self._db.execute(
-                "SELECT number, signal, body, since_ns FROM requests ORDER BY number LIMIT 1"
+                "SELECT number, signal, body FROM requests ORDER BY number LIMIT 1"
             ).fetchone()
-        return Waiting(row[0], Signal(row[1]), row[2], row[3]) if row is not None else None
+        return Waiting(row[0], Signal(row[1]), row[2]) if row is not None else None
 
     def remove(self, done: Waiting) -> None:
         """Note that a request need not be sent any more."""
