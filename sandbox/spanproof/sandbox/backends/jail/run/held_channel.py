@@ -56,6 +56,10 @@ class HeldChannel:
             self._loop_at = stack_at
         return stack_at is None or self._loop_at is None or stack_at > self._loop_at - _LOOP_BYTES
 
+    def end(self) -> None:
+        """Let the main thread read that there is nothing more."""
+        send(self._listener, self._waiting.pop(self._main).id, Answer(value=0))
+
     def refuse(self) -> None:
         """Let the main thread's read fail."""
         send(self._listener, self._waiting.pop(self._main).id, EPERM)

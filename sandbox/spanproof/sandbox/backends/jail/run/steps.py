@@ -8,7 +8,8 @@ before its turn. Everything else is as in any run.
 A step is over when its report has come and the main thread reads the next one. Until that comes, whatever it
 has left running is stopped. What such a task attempts later is an attempt of the step that began it, reported
 as `late`; at the end of the session it has `_SETTLES_S` to act, and where it still could after that, the
-record of its step is not whole. Where the kernel holds no calls (gVisor), none of this paragraph is so.
+record of its step is not whole. Nor is that of any step where the interpreter is refused something as it
+ends. Where the kernel holds no calls (gVisor), none of this paragraph is so.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import secrets
 import select
 import time
 from collections import deque
+from collections.abc import Iterable
 from typing import Any
 
 from spanproof.sandbox.backends.jail.isolation import Armed, Ended
@@ -73,6 +75,11 @@ class SessionRun(Run):
         """Earlier ones whose tasks have used the network in the step at hand."""
         self._network_used = False
         self._settled_at: float | None = None
+        """When what is left running must have acted, once the session is to end."""
+        self._steps: int | None = None
+        """How many there were, once the interpreter ends."""
+        self._at_end = Record()
+        """What it attempts then."""
         job.header["held"] = self._is_held
         if self._is_held:
             pid = armed.guest.pid
@@ -110,6 +117,8 @@ class SessionRun(Run):
         """The one at hand, or what is added to that of a step that was reported."""
         if step == self._lineage.step and (self._in_step or step == BEFORE):
             return self._step_record
+        if step == self._steps:
+            return self._at_end
         return self._late.setdefault(step, Record())
 
     def _handle_held(self, message_header: Header, thread: int) -> bool:
@@ -165,17 +174,36 @@ class SessionRun(Run):
             own.unjudged += 1
 
     def _settle(self, until: float) -> None:
-        """Let what the steps have left running act, until nothing can or its time is up."""
-        acting = self._lineage.acting()
-        if acting and time.monotonic() < until:
+        """Let what the steps have left running act, until nothing can or time is up; then end as a script.
+
+        The interpreter calls functions then that any of the steps may have registered.
+        """
+        is_late = time.monotonic() >= until
+        if self._steps is not None:
+            if is_late:
+                self._at_end.unjudged += 1
+                self._stopped = "closed"
             return
-        self._stopped = "closed"
+        acting = self._lineage.acting()
+        if acting and not is_late:
+            return
+        self._note_unknown(acting)
+        self._steps = self._lineage.step + 1
+        self._lineage.begin()
+        self._settled_at = time.monotonic() + _SETTLES_S
+        self._held_channel.end()
 
     def _end(self) -> Ended:
         if self._is_held:
-            for step in self._lineage.acting():
-                self._record_of(step).unjudged += 1  # what its tasks would have done is not known
+            self._note_unknown(self._lineage.acting())
+            if self._at_end.unjudged or any(not kept.allowed for kept in self._at_end.attempts.values()):
+                self._note_unknown(range(self._steps or 0))  # any of them may have caused it
         return super()._end()
+
+    def _note_unknown(self, steps: Iterable[int]) -> None:
+        """Note that steps may do, or have done, what is not known."""
+        for step in steps:
+            self._record_of(step).unjudged += 1
 
     def _take_late(self) -> dict[str, Header]:
         """What was attempted since the last report by tasks of steps that were reported."""
@@ -215,9 +243,10 @@ class SessionRun(Run):
             self._clock.resume()  # the time a tool takes is the host's, not the step's
             self._to_steps(message(frame.header), self._caller)
             self._next_step()
-        elif kind == "end" and self._is_held and not self._in_step and self._lineage.acting():
+        elif kind == "end" and self._is_held and not self._in_step and self._held_channel.main_waits:
             self._settled_at = time.monotonic() + _SETTLES_S
             self._lineage.thaw()
+            self._settle(self._settled_at)
         elif kind == "end":
             self._stopped = "closed"
 
