@@ -36,6 +36,8 @@ _REQUIRED: Final = ("exp", "iss", "aud", "sub")
 _LEEWAY_S: Final = 30
 _TIMEOUT_S: Final = 5
 _KEYS_FOR_S: Final = 300
+_COOLDOWN_S = 5.0
+"""Between two requests for keys: tokens that name unknown keys must not become requests to the provider."""
 
 
 class TokenHolders:
@@ -83,7 +85,9 @@ class _Provider:
     def _key_client(self) -> jwt.PyJWKClient:
         if self._keys is None:
             url = self._settings.jwks_url or self._discover()
-            self._keys = jwt.PyJWKClient(url, lifespan=_KEYS_FOR_S, timeout=_TIMEOUT_S)
+            self._keys = jwt.PyJWKClient(
+                url, lifespan=_KEYS_FOR_S, timeout=_TIMEOUT_S, cooldown_duration=_COOLDOWN_S
+            )
         return self._keys
 
     def _discover(self) -> str:
