@@ -2,7 +2,7 @@
 
 Usage: python tests/bench/kill_rounds.py [--rounds 200] [--minutes 60] [--seed 1] [--json]
 
-Each round starts `spanproof serve` on the log and the store of the former ones, sends traces, and ends it with
+kill -9: during ingest, evaluation or storing, while it starts, or while it stops; in some
 kill -9: in the middle of ingest, evaluation or storing, while it starts, or while it stops; in some
 rounds evaluating processes are killed first. Segments of the log are small, so that it rotates often. At the
 end a last collector works everything off. Exit code 1 where an acknowledged span is not stored exactly once,
