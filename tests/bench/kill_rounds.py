@@ -3,7 +3,6 @@
 Usage: python tests/bench/kill_rounds.py [--rounds 200] [--minutes 60] [--seed 1] [--json]
 
 kill -9: during ingest, evaluation or storing, while it starts, or while it stops; in some
-kill -9: in the middle of ingest, evaluation or storing, while it starts, or while it stops; in some
 rounds evaluating processes are killed first. Segments of the log are small, so that it rotates often. At the
 end a last collector works everything off. Exit code 1 where an acknowledged span is not stored exactly once,
 or an acknowledged trace has not exactly one evaluation with a verdict or a reason for every layer.
