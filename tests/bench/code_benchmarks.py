@@ -16,7 +16,7 @@ import ast
 import multiprocessing
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from spanproof.benchmarks import BENCHMARKS, Answer, Place, Problem, Source, grade_answers, read_problems
@@ -100,7 +100,8 @@ def main() -> None:
         f"{row['prompt']}{row['canonical_solution']}\n{row['test']}\ncheck({row['entry_point']})\n"
         for _, row in read_rows(given.file)
     ]
-    with ThreadPoolExecutor(given.workers) as pool:
+    with ProcessPoolExecutor(given.workers) as pool:
+        list(pool.map(run_plain, ["pass"] * given.workers))  # its processes start
         start = time.perf_counter()
         plain = sum(pool.map(run_plain, programs))
         plain_s = time.perf_counter() - start
