@@ -39,7 +39,7 @@ _CHATTY = ("httpx", "httpx2")
     type=click.Choice([role.value for role in Role]),
     default=Role.ALL.value,
     show_default=True,
-    help="What this process does of a collector in several; see docs/scale.md.",
+    help="What this process does of a collector in several.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print where it listens as one JSON object.")
 @click.option(
@@ -68,7 +68,9 @@ def command(config: Config, role: str, as_json: bool, log_level: str, log_format
         for client in _CHATTY:
             logging.getLogger(client).setLevel(logging.WARNING)
     if lacking := check_role(config, Role(role)):
-        raise UsageProblem(lacking, "docs/scale.md shows the configuration of each role.")
+        raise UsageProblem(
+            lacking, "https://github.com/spanproof/spanproof/blob/main/docs/scale.md shows each role."
+        )
     collector = collector_for(config, Role(role))
     with ExitStack() as stack:
 
