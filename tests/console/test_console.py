@@ -252,3 +252,13 @@ def test_what_is_chosen_in_a_trace_is_in_its_address(open_page):
     page.reload()
     page.wait_for_selector(".why")
     assert page.locator("mark.lit").first.inner_text() == "4500"
+
+
+def test_a_verdict_is_judged_by_keyboard_alone(open_page):
+    page = open_page(f"/review?{YEAR}&layer=trajectory")
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "agree":
+            break
+    page.keyboard.press("Enter")
+    page.get_by_text("human says pass.").wait_for()

@@ -1,4 +1,4 @@
-"""A trace as one file: it shows what the console shows, runs nothing else, and requests nothing."""
+"""A trace as one file: it shows what the console shows, runs nothing else, and sends no request."""
 
 from __future__ import annotations
 

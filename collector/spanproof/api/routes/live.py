@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections.abc import AsyncIterator
 from http import HTTPStatus
@@ -22,7 +21,7 @@ router = APIRouter()
 _POLL_S: Final = 1.0
 _AT_ONCE: Final = 50
 _STREAMS: Final = 20
-_open_streams = threading.BoundedSemaphore(_STREAMS)
+_open_streams: set[object] = set()
 
 
 class EventStream(StreamingResponse):
@@ -47,7 +46,7 @@ def live(
     seconds: Annotated[float, Query(ge=0, le=3600, description="How long; then ask again.")] = 600.0,
 ) -> EventStream:
     """Send each trace as it is evaluated from now on."""
-    if not _open_streams.acquire(blocking=False):
+    if len(_open_streams) >= _STREAMS:
         raise HTTPException(
             HTTPStatus.TOO_MANY_REQUESTS, f"{_STREAMS} streams are open: close one, or ask again later"
         )
@@ -55,6 +54,9 @@ def live(
 
 
 async def _events(store: Store, deadline: float) -> AsyncIterator[str]:
+    # Counted once it runs: a reader that left before gets no stream.
+    stream = object()
+    _open_streams.add(stream)
     try:
         seen = await run_in_threadpool(store.browse.newest_evaluation_ns)
         yield ": open\n\n"
@@ -67,4 +69,4 @@ async def _events(store: Store, deadline: float) -> AsyncIterator[str]:
             if len(rows) < _AT_ONCE:
                 await asyncio.sleep(min(_POLL_S, max(0.0, deadline - time.monotonic())))
     finally:
-        _open_streams.release()
+        _open_streams.discard(stream)

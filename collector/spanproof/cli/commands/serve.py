@@ -7,9 +7,11 @@ It ends on SIGTERM or SIGINT once everything it acknowledged is evaluated and st
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 
 import click
 
@@ -28,6 +30,7 @@ from spanproof.config.model import Config
 from spanproof.store import Store
 
 _LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+_SALT = re.compile(r"""(fingerprint_salt['"]?\s*:\s*)[^\n,}]+""")
 _CHATTY = ("httpx", "httpx2")
 """They log every request, which for a judge is a line per question."""
 
@@ -103,7 +106,7 @@ def _console_of(config: Config, collector: Collector, endpoints: Endpoints) -> C
         workspace=where.workspace,
         configured=config.list_settings(),
         rules=config.alerts,
-        policy=config.policy.read_text(encoding="utf-8") if config.policy else "",
+        policy=_read_policy(config.policy) if config.policy else "",
         otlp_http=endpoints.http or "",
         otlp_grpc=endpoints.grpc or "",
         read_health=lambda: _read_health(collector),
@@ -112,6 +115,11 @@ def _console_of(config: Config, collector: Collector, endpoints: Endpoints) -> C
     return ConsoleServer(
         lambda: collector.store, where.host, where.port, settings, fall_back=fall_back, tls=where.tls
     )
+
+
+def _read_policy(file: Path) -> str:
+    """Return the text of the policy, with the salt of fingerprints masked."""
+    return _SALT.sub(r'\1"masked-in-the-console"', file.read_text(encoding="utf-8"))
 
 
 def _read_health(collector: Collector) -> list[tuple[str, str, float]]:
