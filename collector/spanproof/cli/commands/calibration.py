@@ -51,9 +51,7 @@ def command(query: StoreQuery, source: str, name: str | None, at_least: float | 
     elif rows:
         console.print(_table(rows))
     else:
-        inform(
-            f"no run has both a verdict of its layer and a label from {source!r}; `POST /v1/scores` takes labels"
-        )
+        inform(f"no run has both a verdict of its layer and a label from {source!r}; see `POST /v1/scores`")
     lows = [row["kappa"]["low"] for row in rows if not row["evaluator"] and row["kappa"] is not None]
     too_low = at_least is not None and (not lows or min(lows) < at_least)
     return EXIT_GATE_FAILED if too_low else EXIT_PASS
