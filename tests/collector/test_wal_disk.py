@@ -13,7 +13,7 @@ from spanproof.collector.stages.request_queue import RequestQueue
 from spanproof.collector.wal.file import Encoding
 from spanproof.collector.wal.log import Wal
 
-# In a process of its own: the limit on the size of files is a process's, and stands for a full disk.
+# In a process of its own: the limit on the size of files is a process's, and acts as a full disk.
 _FILL = """
 import json, os, resource, sys
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Runs sessions from standard input, a JSON object a line, and prints what became of their steps.
 
-Usage: `python run_sessions.py [SETTING=VALUE …]`, in whatever stands for the machine.
+Usage: `python run_sessions.py [SETTING=VALUE …]`, in what plays the machine.
 """
 
 from __future__ import annotations

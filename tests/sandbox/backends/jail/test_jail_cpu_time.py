@@ -1,4 +1,4 @@
-"""CPU time of a program is that of all it has started, whoever waits for them."""
+"""CPU time of a program is that of all it has started, whichever process waits for them."""
 
 from __future__ import annotations
 

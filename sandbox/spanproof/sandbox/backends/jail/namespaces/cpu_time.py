@@ -1,6 +1,6 @@
 """CPU time of a guest's processes, each by its own clock.
 
-The kernel adds a child's time to its parent's when the parent waits for it. Of a child that nobody waits for,
+The kernel adds a child's time to its parent's when the parent waits for it. Of a child without a wait,
 because its parent ignores SIGCHLD, it adds nothing anywhere: so each process is looked at while it lives, and
 when it ends.
 """

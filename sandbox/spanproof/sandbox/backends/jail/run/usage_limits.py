@@ -89,7 +89,7 @@ class UsageLimits:
         return max(0.0, used - self._arming_cpu_s)
 
     def note_end(self, pid: int) -> None:
-        """Look at a process that is about to end: nobody may wait for it."""
+        """Look at a process that is about to end: perhaps no process waits for it."""
         if pid != self._main:
             self._own_times.note(pid)
 
