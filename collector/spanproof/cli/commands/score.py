@@ -206,7 +206,7 @@ def score_trajectory(row: Row, pipeline: Pipeline) -> Row:
 
 
 def _claim(claim: Claim) -> Row:
-    evidence = None if claim.evidence is None else pick(claim.evidence, "output text derivation")
+    evidence = None if claim.evidence is None else pick(claim.evidence, "output text derivation start end")
     return pick(claim, "text start end kind verdict reason") | {"evidence": evidence}
 
 
