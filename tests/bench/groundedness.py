@@ -21,7 +21,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-from spanproof.evaluators.layers.groundedness import Grounding, Verdict, ground
+from spanproof.evaluators.layers.groundedness import Grounding, Verdict, explain, ground
 from spanproof.evaluators.layers.groundedness.choose.model import read_choice
 
 _NUMBER = re.compile(r"\d[\d,.]*\d|\d")
@@ -145,7 +145,7 @@ def show(row: dict[str, Any], grounding: Grounding) -> None:
     print(f"\n{row['id']}: {row['answer'][:300]!r}")
     for claim in grounding.claims:
         if claim.verdict is Verdict.CONTRADICTED:
-            print(f"    {claim.reason}")
+            print(f"    {explain(claim)}")
 
 
 if __name__ == "__main__":

@@ -207,7 +207,9 @@ def choose(judged: dict[str, list[Answer]], accused: float = 0.012, passed: floa
     limits = {"accept": 0.5, "accept_state": 0.5, "accuse": 0.0, "accuse_state": 0.0}
     for name, take in (("accuse", lambda a: a.value), ("accuse_state", lambda a: a.state)):
         # The set in which alarms are most often false decides.
-        limits[name] = min(0.35, *(_quantile(rows, take, accused) for rows in kept))
+        limits[name] = min(
+            0.35 if name == "accuse" else 0.2, *(_quantile(rows, take, accused) for rows in kept)
+        )
     best = -1.0
     for accept in np.linspace(0.3, 0.9, 25):
         for state in (0.3, 0.4, 0.5, 0.6, 0.7):

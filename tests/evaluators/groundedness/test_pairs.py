@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spanproof.evaluators.layers.groundedness import Verdict, ground
+from spanproof.evaluators.layers.groundedness import Verdict, explain, ground
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "groundedness"
 SETS = {"own": "*.yaml", "blind": "blind/*.yaml"}
@@ -67,7 +67,7 @@ def test_every_claim_quotes_the_answer_and_its_cell(judged):
     for _, scenario, answer, grounding in judged:
         for claim in grounding.claims:
             assert claim.text == answer[claim.start : claim.end]
-            assert claim.reason
+            assert explain(claim)
             bound = claim.evidence
             if bound is not None and bound.output is not None:
                 assert scenario["outputs"][bound.output][bound.start : bound.end] == bound.value

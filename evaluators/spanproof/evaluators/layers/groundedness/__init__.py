@@ -15,6 +15,7 @@ from spanproof.evaluators.layers.groundedness.model import (
     Grounding,
     Verdict,
 )
+from spanproof.evaluators.layers.groundedness.verdict.sentences import explain
 
 __all__ = [
     "Author",
@@ -24,6 +25,7 @@ __all__ = [
     "ClaimKind",
     "Grounding",
     "Verdict",
+    "explain",
     "ground",
     "judge",
     "outputs_of",

@@ -135,7 +135,7 @@ def _why_uncertain(grounding: Grounding) -> str:
     )
     if unsettled is None:
         return "it states nothing that can be bound to an output"
-    return unsettled.reason
+    return explain(unsettled)
 
 
 def _from_nothing(evidence: RunEvidence) -> Outcome:

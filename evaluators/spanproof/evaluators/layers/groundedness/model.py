@@ -99,7 +99,7 @@ class Claim:
 
     Attributes:
         text: the words, `answer[start:end]`.
-        cause: why the verdict is what it is; `reason` makes a sentence of it.
+        cause: why the verdict is what it is; `explain` makes a sentence of it.
         confidence: the calibrated probability that the claim is right.
         evidence: the strongest binding; of a contradicted claim what the source has instead.
         author: who gave the verdict.
@@ -114,13 +114,6 @@ class Claim:
     confidence: float = 0.5
     evidence: ClaimEvidence | None = None
     author: Author = Author.BINDING
-
-    @property
-    def reason(self) -> str:
-        """Return one sentence: why the verdict is what it is."""
-        from spanproof.evaluators.layers.groundedness.verdict.sentences import explain
-
-        return explain(self)
 
 
 @dataclass(frozen=True, slots=True)
