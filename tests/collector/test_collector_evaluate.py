@@ -153,6 +153,21 @@ def test_only_the_spans_of_the_trace_are_taken_from_a_record_of_several(rig, mak
     assert sorted(span.name for span in evaluation.trace.spans) == ["span 1", "span 2"]
 
 
+@pytest.mark.parametrize("fault", ["building", "failed"])
+def test_a_trace_without_its_replay_is_evaluated_again_before_it_is_handed_on(
+    rig, make_request, tmp_path, monkeypatch, fault
+) -> None:
+    monkeypatch.setattr("spanproof.collector.stages.evaluate._BUILD_PAUSE_S", 0.05)
+    request = make_request((1, 1, None), service=f"{fault} {tmp_path / 'seen'}")
+    kind = request.resource_spans[0].scope_spans[0].spans[0].attributes.add(key="openinference.span.kind")
+    kind.value.string_value = "AGENT"
+    rig.submit(request)
+    evaluation = rig.one().evaluation
+    assert evaluation is not None
+    assert (tmp_path / "seen").exists()
+    assert [run.replay.reason for run in evaluation.runs] == ["replay is switched off by evaluation.replay"]
+
+
 @pytest.mark.parametrize(
     ("fault", "stage", "error_type"),
     [

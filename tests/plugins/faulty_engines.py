@@ -11,12 +11,15 @@ from typing import cast
 from spanproof.config.engine import OpenEngine, open_engine
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.model import NoReplay, NoReplayCause, TraceEvaluation
 from spanproof.trace import Trace
 
 
 class FaultyEngine:
-    """An engine, but for traces of the services `raise`, `exit`, `hang` and `once FILE`."""
+    """An engine, but for traces of some services.
+
+    `raise`, `exit`, `hang`, `once FILE`; without a replay once, `building FILE` and `failed FILE`.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -35,7 +38,12 @@ class FaultyEngine:
         if fault == "once" and not Path(mark).exists():
             Path(mark).touch()
             raise RuntimeError("broken once")
-        return self._engine.evaluate(trace)
+        evaluation = self._engine.evaluate(trace)
+        if fault in {"building", "failed"} and not Path(mark).exists():
+            Path(mark).touch()
+            replay = NoReplay("not yet", NoReplayCause(fault))
+            return replace(evaluation, runs=tuple(replace(run, replay=replay) for run in evaluation.runs))
+        return evaluation
 
 
 def open_faulty_engine(config: Config) -> OpenEngine:
