@@ -37,6 +37,7 @@ _COMMANDS = {
     "sql": ("spanproof.cli.commands.sql", "Run a SELECT over the store, also while the collector runs."),
     "failures": ("spanproof.cli.commands.failures", "Show the few causes behind many failed runs."),
     "show": ("spanproof.cli.commands.show", "Show one trace: the verdict, why, and the steps."),
+    "session": ("spanproof.cli.commands.session", "Judge a conversation or a team of agents as a whole."),
     "rescore": (
         "spanproof.cli.commands.rescore",
         "Evaluate stored traces again with the current evaluators.",

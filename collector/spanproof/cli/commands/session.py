@@ -1,0 +1,98 @@
+"""`spanproof session [ID]`: conversations and teams of agents, judged as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.store import limit_option, opened_store, parse_since, store_option
+from spanproof.cli.output.console import console, inform, pick, print_json
+from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.words import format_count, format_time
+from spanproof.cli.problems import UsageProblem
+from spanproof.evaluators.sessions import SessionVerdict, judge_session
+from spanproof.store import Store
+from spanproof.trace import Label
+from spanproof.trace.codec import to_plain
+
+_MAX_TRACES = 500
+_WORDS = {Label.PASS: ("pass", "green"), Label.FAIL: ("FAIL", "bold red"), None: ("open", "yellow")}
+
+
+@click.command("session")
+@click.argument("session", required=False)
+@store_option
+@click.option("--since", default="7d", show_default=True, help="Without ID: only what ended in the last …")
+@limit_option(50, "Without ID: conversations listed at most.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
+def command(session: str | None, location: str, since: str, limit: int, as_json: bool) -> int:
+    """Judge one conversation as a whole, or list them.
+
+    A conversation is all traces with one session.id or gen_ai.conversation.id.
+    """
+    with opened_store(location) as store:
+        if session is None:
+            return _list(store, parse_since(since), limit, as_json=as_json)
+        ids = store.browse.traces_of_session(session, _MAX_TRACES)
+        if not ids:
+            raise UsageProblem(f"no trace has the session id {session!r}", "`spanproof session` lists them.")
+        verdict = judge_session(store.evaluations(ids))
+    if as_json:
+        print_json({"session": session, **to_plain(verdict)})
+    else:
+        for line in _format(session, verdict):
+            console.print(line)
+    return EXIT_PASS
+
+
+def _list(store: Store, since_ns: int, limit: int, *, as_json: bool) -> int:
+    rows = store.browse.sessions(start_ns=since_ns, limit=limit)
+    if as_json:
+        for row in rows:
+            print_json(pick(row, "id start_ns end_ns traces spans errors services"))
+    elif not rows:
+        inform("no conversation; spans name theirs with session.id or gen_ai.conversation.id")
+    else:
+        table = Table("session", "last", "traces", "services", box=None, pad_edge=False)
+        for row in rows:
+            services = plain(", ".join(row.services))
+            table.add_row(plain(row.id), format_time(row.end_ns), f"{row.traces:,}", services)
+        console.print(table)
+    return EXIT_PASS
+
+
+def _format(session: str, verdict: SessionVerdict) -> Iterator[Text | Table]:
+    """Yield the verdict first, then the turns, the hand-overs and the first mistake."""
+    word, style = _WORDS[verdict.label]
+    yield Text.assemble((word.upper(), style), "  session ", plain(session), f": {verdict.explanation}")
+    table = Table("turn", "verdict", "agent", "request", "trace", box=None, pad_edge=False)
+    for turn in verdict.turns:
+        word, style = _WORDS[turn.label]
+        request = plain(turn.request or "(hidden)", 200)
+        again = Text.assemble(request, (" (requested again)", "dim")) if turn.is_retry else request
+        table.add_row(str(turn.number), Text(word, style=style), plain(turn.agent), again, turn.trace_id[:8])
+        if turn.why:
+            table.add_row("", "", "", Text.assemble(plain(turn.why, 300), style="dim"), "")
+    if verdict.turns:
+        yield table
+    for hand_over in verdict.hand_overs:
+        line = Text.assemble(
+            f"turn {hand_over.turn}: ", plain(hand_over.giver), " → ", plain(hand_over.receiver)
+        )
+        if hand_over.lost:
+            shown = plain(", ".join(hand_over.lost[:5]))
+            line = Text.assemble(
+                line, f"; {format_count(len(hand_over.lost), 'fact')} not passed on: ", shown
+            )
+        for replaced in hand_over.replaced:
+            line = Text.assemble(line, "; ", plain(f"{replaced.used} in place of {replaced.given}"))
+        yield line
+    if (mistake := verdict.first_mistake) is not None:
+        where = f"turn {mistake.turn}, "
+        yield Text.assemble(
+            ("first mistake: ", "bold"), where, plain(mistake.agent), ": ", plain(mistake.why)
+        )

@@ -1,0 +1,105 @@
+"""Hand-overs between the agents of a trace, and what was lost in them.
+
+A receiver has read its own task and the messages of its first model call. What the giver's task names and
+neither holds is lost. That is a mistake only where the receiver then worked on another identifier of the same
+form that no source holds; what a receiver never needed may be left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import orjson
+
+from spanproof.evaluators.runs import spans_of
+from spanproof.evaluators.sessions.facts import facts_of, is_identifier, shape_of
+from spanproof.evaluators.sessions.model import HandOver, Replaced
+from spanproof.trace import Payload, Run, SpanKind, Step, Trace
+
+
+def find_hand_overs(trace: Trace, runs: Sequence[Run], turn: int, earlier: Iterable[str]) -> list[HandOver]:
+    """Return the hand-overs of a trace in order of time.
+
+    Args:
+        trace: the trace.
+        runs: its runs.
+        turn: its number in the session.
+        earlier: texts of the turns before, which every agent may know.
+    """
+    by_id = {run.span_id: run for run in runs}
+    known = list(earlier)
+    found = []
+    for run in runs:
+        giver = by_id.get(run.parent_span_id) if run.parent_span_id is not None else None
+        if giver is not None:
+            lost = _find_lost(trace, giver, run)
+            found.append(
+                HandOver(
+                    turn, trace.trace_id, giver.name, run.name, run.span_id, run.start_ns,
+                    tuple(lost.values()), tuple(_find_replaced(lost, giver, run, known)),
+                )
+            )  # fmt: skip
+    return found
+
+
+def _find_lost(trace: Trace, giver: Run, receiver: Run) -> dict[str, str]:
+    if not giver.task or receiver.task is None or receiver.hidden:
+        return {}
+    received = facts_of("\n".join([receiver.task, *_first_messages(trace, receiver)]))
+    return {fact: written for fact, written in facts_of(giver.task).items() if fact not in received}
+
+
+def _first_messages(trace: Trace, run: Run) -> Iterator[str]:
+    calls = [span for span in spans_of(trace, run) if span.kind is SpanKind.LLM]
+    for call in calls[:1]:
+        yield from (message.text for message in call.input_messages)
+
+
+def _find_replaced(lost: dict[str, str], giver: Run, receiver: Run, earlier: list[str]) -> Iterator[Replaced]:
+    identifiers = {fact: written for fact, written in lost.items() if is_identifier(fact)}
+    if not identifiers:
+        return
+    known = set(facts_of("\n".join([giver.task or "", *earlier, *_results_before(giver, receiver)])))
+    unsourced = _find_unsourced(receiver, known)
+    for fact, written in identifiers.items():
+        other = next((name for used, name in unsourced.items() if shape_of(used) == shape_of(fact)), None)
+        if other is not None:
+            yield Replaced(written, other)
+
+
+def _results_before(giver: Run, receiver: Run) -> Iterator[str]:
+    """What had come back to the giver; of the step that hands over, its other calls."""
+    for step in giver.steps:
+        if step.end_ns <= receiver.start_ns:
+            yield _result_of(step)
+        elif step.start_ns <= receiver.start_ns:
+            yield from (_text(call.result) for call in step.calls if call.tool != receiver.name)
+
+
+def _find_unsourced(run: Run, known: set[str]) -> dict[str, str]:
+    """Identifiers that an agent works on before anything it was given or got back holds them."""
+    found: dict[str, str] = {}
+    uses = [(run.task or "", ""), *((_use_of(step), _result_of(step)) for step in run.steps)]
+    for use, result in uses:
+        for fact, written in facts_of(use).items():
+            if is_identifier(fact) and fact not in known:
+                found.setdefault(fact, written)
+        known |= facts_of(result).keys()
+    return found
+
+
+def _use_of(step: Step) -> str:
+    calls = [orjson.dumps([call.args, dict(call.kwargs)], default=str).decode() for call in step.calls]
+    return "\n".join([*calls, *(snippet.source for snippet in step.snippets)])
+
+
+def _result_of(step: Step) -> str:
+    """What came back to an agent from its tools and its code."""
+    results = [step.observation or "", *(_text(call.result) for call in step.calls)]
+    for snippet in step.snippets:
+        results += [snippet.observation or "", snippet.logs or "", _text(snippet.output)]
+    return "\n".join(results)
+
+
+def _text(payload: Payload | None) -> str:
+    return payload.text if payload is not None else ""

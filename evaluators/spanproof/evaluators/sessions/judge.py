@@ -1,0 +1,174 @@
+"""From the evaluated traces of a session to its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+
+from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
+from spanproof.evaluators.sessions.facts import facts_of
+from spanproof.evaluators.sessions.hand_overs import find_hand_overs
+from spanproof.evaluators.sessions.model import FirstMistake, HandOver, SessionVerdict, Turn
+from spanproof.trace import Ending, Errored, Label, Layer, Outcome, Scored
+
+_ALIKE = 0.75
+_NO_ANSWER = {
+    Ending.MAX_STEPS: "ended at the step limit without an answer",
+    Ending.FAILED: "failed without an answer",
+}
+
+
+def judge_session(evaluations: Sequence[TraceEvaluation]) -> SessionVerdict:
+    """Return the verdict on the traces of one session."""
+    in_order = sorted(evaluations, key=lambda each: _start_ns(each))
+    turns: list[Turn] = []
+    hand_overs: list[HandOver] = []
+    mistakes: list[tuple[int, FirstMistake]] = []
+    texts: list[str] = []
+    for evaluation in in_order:
+        runs = [each.run for each in evaluation.runs]
+        number = len(turns) + 1
+        passed_on = find_hand_overs(evaluation.trace, runs, number, texts)
+        for run in evaluation.runs:
+            if run.run.parent_span_id is None:
+                turns.append(_judge_turn(len(turns) + 1, evaluation, run, passed_on, turns))
+        hand_overs += passed_on
+        mistakes += _find_mistakes(evaluation, number)
+        texts += [text for run in runs for text in (run.task, run.answer and run.answer.text) if text]
+    mistakes += (_mistake_of(hand_over) for hand_over in hand_overs if hand_over.replaced)
+    first = min(mistakes, key=lambda each: each[0], default=None)
+    return _conclude(in_order, turns, hand_overs, first[1] if first else None)
+
+
+def _start_ns(evaluation: TraceEvaluation) -> int:
+    return min((span.start_ns for span in evaluation.trace.spans), default=0)
+
+
+def _judge_turn(
+    number: int,
+    evaluation: TraceEvaluation,
+    run: RunEvaluation,
+    hand_overs: Sequence[HandOver],
+    before: Sequence[Turn],
+) -> Turn:
+    label, why = _judge_run(run)
+    if label is not Label.FAIL:
+        for each in evaluation.runs:
+            if _fails(each, Layer.BOUNDARY):
+                label, why = Label.FAIL, f"{each.run.name} fails the boundary"
+        for hand_over in hand_overs:
+            if hand_over.replaced:
+                label, why = Label.FAIL, f"{hand_over.giver} {_describe_replaced(hand_over)}"
+    request = run.run.task
+    return Turn(
+        number,
+        evaluation.trace.trace_id,
+        run.run.span_id,
+        run.run.name,
+        request,
+        run.run.answer.text if run.run.answer is not None else None,
+        label,
+        why,
+        is_retry=any(_is_same_request(request, turn.request) for turn in before),
+    )
+
+
+def _judge_run(run: RunEvaluation) -> tuple[Label | None, str]:
+    """Return the worst verdict on a run, and why it is not a pass."""
+    outcomes = _layers(run)
+    for layer, outcome in outcomes.items():
+        if isinstance(outcome, Scored) and outcome.label is Label.FAIL:
+            return Label.FAIL, f"{layer}: {outcome.explanation}"
+    if run.run.ending in _NO_ANSWER:
+        return Label.FAIL, _NO_ANSWER[run.run.ending]
+    for layer, outcome in outcomes.items():
+        if isinstance(outcome, Errored):
+            return None, f"{layer}: {outcome.error_type}: {outcome.message}"
+        if isinstance(outcome, Scored) and outcome.label is None:
+            return None, f"{layer}: {outcome.explanation}"
+    passed = any(isinstance(outcome, Scored) for outcome in outcomes.values())
+    return (Label.PASS, "") if passed else (None, "no layer judged it")
+
+
+def _layers(run: RunEvaluation) -> dict[Layer, Outcome]:
+    own = {
+        score.layer: score.outcome
+        for score in run.scores
+        if score.name == score.layer.value and score.span_id == run.run.span_id
+    }
+    return {layer: own[layer] for layer in Layer if layer in own}
+
+
+def _fails(run: RunEvaluation, layer: Layer) -> bool:
+    outcome = _layers(run).get(layer)
+    return isinstance(outcome, Scored) and outcome.label is Label.FAIL
+
+
+def _find_mistakes(evaluation: TraceEvaluation, turn: int) -> Iterator[tuple[int, FirstMistake]]:
+    """Each failing run of a trace: the time of the step to blame, else the end of the run."""
+    for run in evaluation.runs:
+        label, why = _judge_run(run)
+        if label is not Label.FAIL:
+            continue
+        when = run.run.end_ns
+        for score in run.scores:
+            blamed = score.outcome
+            if score.name == "first_mistake" and isinstance(blamed, Scored) and blamed.evidence:
+                span = evaluation.trace.by_id.get(blamed.evidence[0].span_id or "")
+                if span is not None:
+                    when, why = span.start_ns, blamed.explanation
+        yield when, FirstMistake(turn, evaluation.trace.trace_id, run.run.name, why)
+
+
+def _mistake_of(hand_over: HandOver) -> tuple[int, FirstMistake]:
+    why = _describe_replaced(hand_over)
+    return hand_over.start_ns, FirstMistake(hand_over.turn, hand_over.trace_id, hand_over.giver, why)
+
+
+def _describe_replaced(hand_over: HandOver) -> str:
+    replaced = hand_over.replaced[0]
+    return f"handed over to {hand_over.receiver}, which worked on {replaced.used} instead of {replaced.given}"
+
+
+def _conclude(
+    evaluations: Sequence[TraceEvaluation],
+    turns: Sequence[Turn],
+    hand_overs: Sequence[HandOver],
+    first_mistake: FirstMistake | None,
+) -> SessionVerdict:
+    last = _last_attempts(turns)
+    passed = sum(turn.label is Label.PASS for turn in last)
+    broken = any(_fails(run, Layer.BOUNDARY) for each in evaluations for run in each.runs)
+    label: Label | None = None
+    if broken or any(turn.label is Label.FAIL for turn in last):
+        label = Label.FAIL
+    elif last and passed == len(last):
+        label = Label.PASS
+    parts = [f"{passed} of {len(last)} {'request' if len(last) == 1 else 'requests'} ended well"]
+    if broken:
+        parts.append("a run broke the boundary")
+    if first_mistake is not None:
+        parts.append(f"first mistake in turn {first_mistake.turn} by {first_mistake.agent}")
+    value = passed / len(last) if last else None
+    return SessionVerdict(tuple(turns), tuple(hand_overs), first_mistake, label, value, "; ".join(parts))
+
+
+def _last_attempts(turns: Sequence[Turn]) -> list[Turn]:
+    """The last turn of each request: what was requested again counts once."""
+    last: list[Turn] = []
+    for turn in turns:
+        last = [other for other in last if not _is_same_request(turn.request, other.request)]
+        last.append(turn)
+    return last
+
+
+def _is_same_request(one: str | None, other: str | None) -> bool:
+    """Whether two requests name the same particulars in nearly the same words."""
+    if one is None or other is None:
+        return False
+    first, second = (" ".join(text.casefold().split()) for text in (one, other))
+    if first == second:
+        return True
+    if facts_of(one).keys() != facts_of(other).keys():
+        return False
+    return SequenceMatcher(None, first, second, autojunk=False).ratio() >= _ALIKE
