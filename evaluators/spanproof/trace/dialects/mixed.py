@@ -41,19 +41,21 @@ def fill_from_others(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
         result = result or payload(*_value(raw, OUTPUT_VALUE, OUTPUT_MIME_TYPE))
     if reading.kind is SpanKind.TOOL:
         return _filled_call(raw, reading, given, result)
-    asked, said = reading.input_messages, reading.output_messages
-    if not asked or not said:
+    given_messages, output_messages = reading.input_messages, reading.output_messages
+    if not given_messages or not output_messages:
         others = genai.conversation(raw)
-        asked = asked or others[0] or _older(raw, "user")
-        said = said or others[1] or _older(raw, "assistant")
+        given_messages = given_messages or others[0] or _older(raw, "user")
+        output_messages = output_messages or others[1] or _older(raw, "assistant")
     if reading.kind is SpanKind.LLM:
-        asked = asked or call_messages((), given, "user")
-        said = said or call_messages((), result, "assistant")
+        given_messages = given_messages or call_messages((), given, "user")
+        output_messages = output_messages or call_messages((), result, "assistant")
     elif reading.kind is not SpanKind.OTHER:
-        given = given or genai.text_payload(asked, "user")
-        result = result or genai.text_payload(said, "assistant")
-    asked = _with_instructions(raw, asked)
-    return replace(reading, input=given, output=result, input_messages=asked, output_messages=said)
+        given = given or genai.text_payload(given_messages, "user")
+        result = result or genai.text_payload(output_messages, "assistant")
+    given_messages = _with_instructions(raw, given_messages)
+    return replace(
+        reading, input=given, output=result, input_messages=given_messages, output_messages=output_messages
+    )
 
 
 def _filled_call(raw: RawSpan, reading: Reading, given: Payload | None, result: Payload | None) -> Reading:
@@ -82,14 +84,14 @@ def _older(raw: RawSpan, role: str) -> tuple[Message, ...]:
     return messages(decoded(value), role) if value is not None else ()
 
 
-def _with_instructions(raw: RawSpan, asked: tuple[Message, ...]) -> tuple[Message, ...]:
+def _with_instructions(raw: RawSpan, given_messages: tuple[Message, ...]) -> tuple[Message, ...]:
     """The messages behind the system's instructions, which GenAI keeps apart."""
     value = raw.first(_SYSTEM)
-    if value is None or any(message.role == "system" for message in asked):
-        return asked
+    if value is None or any(message.role == "system" for message in given_messages):
+        return given_messages
     given = messages(decoded(value), "system")
     text = "\n".join(message.text for message in given if message.text)
-    return (Message("system", text), *asked) if text else asked
+    return (Message("system", text), *given_messages) if text else given_messages
 
 
 __all__ = ["fill_from_others"]
