@@ -41,21 +41,19 @@ def fill_from_others(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
         result = result or payload(*_value(raw, OUTPUT_VALUE, OUTPUT_MIME_TYPE))
     if reading.kind is SpanKind.TOOL:
         return _filled_call(raw, reading, given, result)
-    given_messages, output_messages = reading.input_messages, reading.output_messages
-    if not given_messages or not output_messages:
+    questions, answers = reading.input_messages, reading.output_messages
+    if not questions or not answers:
         others = genai.conversation(raw)
-        given_messages = given_messages or others[0] or _older(raw, "user")
-        output_messages = output_messages or others[1] or _older(raw, "assistant")
+        questions = questions or others[0] or _older(raw, "user")
+        answers = answers or others[1] or _older(raw, "assistant")
     if reading.kind is SpanKind.LLM:
-        given_messages = given_messages or call_messages((), given, "user")
-        output_messages = output_messages or call_messages((), result, "assistant")
+        questions = questions or call_messages((), given, "user")
+        answers = answers or call_messages((), result, "assistant")
     elif reading.kind is not SpanKind.OTHER:
-        given = given or genai.text_payload(given_messages, "user")
-        result = result or genai.text_payload(output_messages, "assistant")
-    given_messages = _with_instructions(raw, given_messages)
-    return replace(
-        reading, input=given, output=result, input_messages=given_messages, output_messages=output_messages
-    )
+        given = given or genai.text_payload(questions, "user")
+        result = result or genai.text_payload(answers, "assistant")
+    questions = _with_instructions(raw, questions)
+    return replace(reading, input=given, output=result, input_messages=questions, output_messages=answers)
 
 
 def _filled_call(raw: RawSpan, reading: Reading, given: Payload | None, result: Payload | None) -> Reading:
@@ -84,14 +82,14 @@ def _older(raw: RawSpan, role: str) -> tuple[Message, ...]:
     return messages(decoded(value), role) if value is not None else ()
 
 
-def _with_instructions(raw: RawSpan, given_messages: tuple[Message, ...]) -> tuple[Message, ...]:
+def _with_instructions(raw: RawSpan, questions: tuple[Message, ...]) -> tuple[Message, ...]:
     """The messages behind the system's instructions, which GenAI keeps apart."""
     value = raw.first(_SYSTEM)
-    if value is None or any(message.role == "system" for message in given_messages):
-        return given_messages
+    if value is None or any(message.role == "system" for message in questions):
+        return questions
     given = messages(decoded(value), "system")
     text = "\n".join(message.text for message in given if message.text)
-    return (Message("system", text), *given_messages) if text else given_messages
+    return (Message("system", text), *questions) if text else questions
 
 
 __all__ = ["fill_from_others"]
