@@ -46,6 +46,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("gvisor")
         if "docker_daemon" in getattr(item, "fixturenames", ()) or {"docker", "gvisor"} & set(values):
             item.add_marker("docker")
+        if "served" in getattr(item, "fixturenames", ()) or "e2b" in values:
+            item.add_marker("machine")
 
 
 @pytest.fixture(scope="session")

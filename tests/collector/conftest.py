@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from spanproof.collector.receive.accept import Accepted, Acceptor
+from spanproof.collector.receive.accept import Accepted, Acceptor, Relay
 from spanproof.collector.receive.admission import Admission, Backlog
+from spanproof.collector.receive.auth import Authoriser
+from spanproof.collector.receive.redaction import Redactor
 from spanproof.collector.receive.server import Endpoints, Receiver
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.log import Wal
-from spanproof.config.model import Limits, Receivers
+from spanproof.config.model import Limits, Receivers, RedactionRules, Token
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.trace import (
     Cohort,
@@ -126,19 +128,26 @@ class Listening:
 def listen(wal_directory: Path) -> Callable[..., object]:
     @contextmanager
     def open_receivers(
-        tokens: tuple[str, ...] = (), limits: Limits | None = None, **receivers: object
+        tokens: tuple[object, ...] = (),
+        limits: Limits | None = None,
+        tokens_file: Path | None = None,
+        redaction: RedactionRules | None = None,
+        relay: Relay | None = None,
+        **receivers: object,
     ) -> Iterator[Listening]:
         limits = limits or Limits()
         receivers = {"grpc": {"port": 0}, "http": {"port": 0}, **receivers}
         wal = Wal(wal_directory, segment_bytes=1 << 20)
         backlog, telemetry, accepted = Backlog(limits.max_backlog_bytes), Telemetry(), []
         acceptor = Acceptor(
-            tokens=tokens,
-            max_body_bytes=limits.max_body_bytes,
+            authoriser=Authoriser([Token.model_validate(token) for token in tokens], tokens_file),
+            limits=limits,
             admission=Admission(limits, backlog),
             wal=wal,
             telemetry=telemetry,
             hand_on=accepted.append,
+            relay=relay,
+            redactor=Redactor(redaction) if redaction is not None else None,
         )
         receiver = Receiver(Receivers.model_validate(receivers), acceptor, telemetry)
         try:

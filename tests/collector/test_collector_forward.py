@@ -3,20 +3,25 @@ from __future__ import annotations
 import gzip
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from waiting import wait_until
 
+from spanproof.collector.receive.signals import SHAPES, Signal
 from spanproof.collector.stages.assemble import CompleteTrace, Why
 from spanproof.collector.stages.attach import EVALUATOR_SCOPE
 from spanproof.collector.stages.evaluate import Evaluated
 from spanproof.collector.stages.forward import Forwarder
 from spanproof.collector.telemetry import Telemetry
 from spanproof.config.model import Forward
+from spanproof.trace.otlp import read_file
 
 
 @dataclass
@@ -89,12 +94,30 @@ def evaluated(make_request, evaluation_of, scored) -> Evaluated:
     return Evaluated(complete, evaluation_of(scored(0.25, "fail", "no")), body=b"".join(bodies))
 
 
-def forward(telemetry: Telemetry, *evaluated: Evaluated, drain_s: float = 10, **settings: object) -> None:
-    forwarder = Forwarder([Forward.model_validate(settings)], telemetry)
-    forwarder.start()
-    for one in evaluated:
-        forwarder.forward([one])
-    forwarder.drain(drain_s)
+@pytest.fixture
+def forwarding(tmp_path: Path) -> Callable[..., object]:
+    @contextmanager
+    def run(telemetry: Telemetry, **settings: object) -> Iterator[Forwarder]:
+        forwarder = Forwarder([Forward.model_validate(settings)], tmp_path / "forward", telemetry)
+        forwarder.start()
+        try:
+            yield forwarder
+        finally:
+            forwarder.drain(10)
+
+    return run
+
+
+@pytest.fixture
+def forward(tmp_path: Path) -> Callable[..., None]:
+    def run(telemetry: Telemetry, *evaluated: Evaluated, drain_s: float = 10, **settings: object) -> None:
+        forwarder = Forwarder([Forward.model_validate(settings)], tmp_path / "forward", telemetry)
+        forwarder.start()
+        for one in evaluated:
+            forwarder.keep([one])
+        forwarder.drain(drain_s)
+
+    return run
 
 
 def outcomes(telemetry: Telemetry, signal: str, outcome: str) -> float:
@@ -102,7 +125,7 @@ def outcomes(telemetry: Telemetry, signal: str, outcome: str) -> float:
     return telemetry.registry.get_sample_value("spanproof_forward_requests_total", labels) or 0.0
 
 
-def test_spans_go_on_with_their_scores_and_events_beside_them(endpoint, evaluated) -> None:
+def test_spans_go_on_with_their_scores_and_events_beside_them(forward, endpoint, evaluated) -> None:
     telemetry = Telemetry()
     forward(telemetry, evaluated, endpoint=endpoint.url, headers={"x-key": "k"})
     assert endpoint.spans() == [
@@ -116,7 +139,7 @@ def test_spans_go_on_with_their_scores_and_events_beside_them(endpoint, evaluate
 
 
 def test_a_trace_that_comes_again_sends_only_what_is_new(
-    endpoint, evaluated, evaluation_of, scored, make_request
+    forward, endpoint, evaluated, evaluation_of, scored, make_request
 ) -> None:
     body = make_request((1, 1, None)).SerializeToString()
     complete = replace(evaluated.complete, bodies=(3,), records=(3,), generation=1)
@@ -131,29 +154,30 @@ def test_a_trace_that_comes_again_sends_only_what_is_new(
     assert len(endpoint.events()) == 2
 
 
-def test_a_trace_that_could_not_be_evaluated_goes_on_as_it_came(endpoint, evaluated) -> None:
+def test_a_trace_that_could_not_be_evaluated_goes_on_as_it_came(forward, endpoint, evaluated) -> None:
     forward(Telemetry(), replace(evaluated, evaluation=None), endpoint=endpoint.url)
     assert endpoint.spans() == [("test", "span 1"), ("test", "span 2")]
     assert endpoint.events() == []
 
 
-def test_each_signal_may_be_switched_off(endpoint, evaluated) -> None:
+def test_each_signal_may_be_switched_off(forward, endpoint, evaluated) -> None:
     forward(Telemetry(), evaluated, endpoint=endpoint.url, traces=False)
     assert [path for path, _, _ in endpoint.requests] == ["/v1/logs"]
 
 
-def test_a_busy_endpoint_is_tried_again_when_it_says(endpoint, evaluated) -> None:
-    endpoint.answers = [(503, {"retry-after": "1"}), (429, {}), (200, {})]
+def test_a_busy_endpoint_is_tried_again_when_it_says(forwarding, endpoint, evaluated) -> None:
+    endpoint.answers = [(503, {"retry-after": "2"}), (429, {}), (200, {})]
     telemetry = Telemetry()
     began = time.monotonic()
-    forward(telemetry, evaluated, endpoint=endpoint.url, logs=False)
-    assert time.monotonic() - began > 1.5
+    with forwarding(telemetry, endpoint=endpoint.url, logs=False) as forwarder:
+        forwarder.keep([evaluated])
+        wait_until(lambda: outcomes(telemetry, "traces", "sent") == 1, "the request is sent")
+    assert time.monotonic() - began > 2.5
     assert len(endpoint.requests) == 3
-    assert outcomes(telemetry, "traces", "sent") == 1
 
 
 @pytest.mark.parametrize("status", [400, 404, 413, 500])
-def test_what_was_refused_for_good_is_not_repeated(endpoint, evaluated, status) -> None:
+def test_what_was_refused_for_good_is_not_repeated(forward, endpoint, evaluated, status) -> None:
     endpoint.answers = [(status, {})]
     telemetry = Telemetry()
     forward(telemetry, evaluated, endpoint=endpoint.url, logs=False)
@@ -161,23 +185,71 @@ def test_what_was_refused_for_good_is_not_repeated(endpoint, evaluated, status) 
     assert outcomes(telemetry, "traces", "refused") == 1
 
 
-def test_an_endpoint_that_is_down_costs_bounded_time_and_is_counted(closed_port, evaluated) -> None:
+def test_a_request_that_is_never_taken_is_dropped_in_the_end_and_counted(
+    forwarding, closed_port, evaluated
+) -> None:
     telemetry = Telemetry()
     down = f"http://127.0.0.1:{closed_port}"
-    began = time.monotonic()
-    forward(telemetry, evaluated, drain_s=600, endpoint=down, retry_for_s=1.2, logs=False)
-    assert time.monotonic() - began < 60  # not those it may take to stop
-    assert outcomes(telemetry, "traces", "dropped") == 1
+    with forwarding(telemetry, endpoint=down, retry_for_s=1.2, logs=False) as forwarder:
+        forwarder.keep([evaluated])
+        wait_until(lambda: outcomes(telemetry, "traces", "dropped") == 1, "the request is dropped")
 
 
-def test_stopping_does_not_wait_for_an_endpoint_that_is_down(closed_port, evaluated) -> None:
+def test_what_waits_is_sent_by_the_next_run(forward, forwarding, closed_port, endpoint, evaluated) -> None:
+    forward(Telemetry(), evaluated, endpoint=f"http://127.0.0.1:{closed_port}", name="late", drain_s=0.1)
+    assert endpoint.requests == []
+    telemetry = Telemetry()
+    with forwarding(telemetry, endpoint=endpoint.url, name="late"):
+        wait_until(lambda: outcomes(telemetry, "logs", "sent") == 1, "both requests are sent")
+    assert [path for path, _, _ in endpoint.requests] == ["/v1/traces", "/v1/logs"]
+
+
+@pytest.mark.parametrize("scheme", ["grpc", "http"])
+def test_every_signal_is_sent_on_over_both_protocols(forwarding, listen, scheme) -> None:
+    class Kept:
+        def __init__(self) -> None:
+            self.signals: list[Signal] = []
+
+        def forward(self, signal: Signal, body: bytes) -> None:
+            self.signals.append(signal)
+
+        def keep_scores(self, scores: object) -> None:
+            raise AssertionError("there are none")
+
+    kept = Kept()
+    with listen(relay=kept) as listening:
+        url = listening.endpoints.http if scheme == "http" else f"grpc://{listening.endpoints.grpc}"
+        telemetry = Telemetry()
+        with forwarding(telemetry, endpoint=url, metrics=True) as forwarder:
+            for signal in Signal:
+                request = SHAPES[signal].request()
+                resource = getattr(request, SHAPES[signal].resources).add()
+                resource.resource.attributes.add(key="service.name").value.string_value = "shop"
+                forwarder.forward(signal, request.SerializeToString())
+            for signal in Signal:
+                wait_until(lambda at=signal: outcomes(telemetry, at.value, "sent") == 1, f"{signal} is sent")
+        assert kept.signals == [Signal.LOGS, Signal.METRICS]
+
+
+def test_a_file_gets_one_line_of_otlp_json_a_request_and_is_rotated(forward, tmp_path, evaluated) -> None:
+    path = tmp_path / "out" / "spans.jsonl"
+    settings = {"endpoint": f"file://{path}", "logs": False, "rotate_bytes": 5000, "keep_files": 1}
+    forward(Telemetry(), evaluated, evaluated, evaluated, evaluated, **settings)
+    files = sorted(path.parent.iterdir())
+    assert len(files) == 2
+    requests = [request for file in files for request in read_file(file)]
+    assert requests[0].resource_spans[0].scope_spans[0].spans[0].name == "span 1"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_stopping_does_not_wait_for_an_endpoint_that_is_down(forward, closed_port, evaluated) -> None:
     telemetry = Telemetry()
     began = time.monotonic()
     forward(telemetry, evaluated, endpoint=f"http://127.0.0.1:{closed_port}", retry_for_s=600, drain_s=0.5)
     assert time.monotonic() - began < 60  # not those it would be tried for
 
 
-def test_a_full_queue_drops_the_newest_and_counts_it(closed_port, evaluated) -> None:
+def test_a_full_queue_drops_the_newest_and_counts_it(forward, closed_port, evaluated) -> None:
     telemetry = Telemetry()
     settings = {"endpoint": f"http://127.0.0.1:{closed_port}", "queue_bytes": 100}
     forward(telemetry, evaluated, drain_s=0.1, **settings)

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.collector.receive.accept import Accepted, Acceptor
+from spanproof.collector.receive.accept import Accepted, Acceptor, Sent
 from spanproof.collector.receive.admission import Admission, Backlog
+from spanproof.collector.receive.auth import Authoriser
 from spanproof.collector.receive.refused import Reason, Refused
+from spanproof.collector.receive.signals import Signal
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.file import Encoding
 from spanproof.collector.wal.log import Wal
@@ -31,16 +33,17 @@ async def test_a_request_whose_client_gave_up_while_it_was_written_is_handed_on_
         handed_on.set()
 
     acceptor = Acceptor(
-        tokens=[],
-        max_body_bytes=limits.max_body_bytes,
+        authoriser=Authoriser(),
+        limits=limits,
         admission=admission,
         wal=wal,
         telemetry=Telemetry(),
         hand_on=hand_on,
     )
-    async with admission.admitted() as entry:
+    with admission.received("peer") as entry:
         body = make_request((1, 1, None)).SerializeToString()
-        request = asyncio.create_task(acceptor.accept("http", Encoding.PROTOBUF, body, entry))
+        sent = Sent("http", Signal.TRACES, Encoding.PROTOBUF, body)
+        request = asyncio.create_task(acceptor.accept(sent, entry))
         await asyncio.sleep(0.1)
         request.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -55,16 +58,18 @@ async def test_a_request_whose_client_gave_up_while_it_was_written_is_handed_on_
 async def test_places_and_bytes_are_given_back_when_a_request_ends() -> None:
     limits = Limits(max_in_flight_requests=1, max_in_flight_bytes=100, max_body_bytes=50)
     admission = Admission(limits, Backlog(limits.max_backlog_bytes))
-    async with admission.admitted() as entry:
-        entry.grow(100)
-        with pytest.raises(Refused) as full:
-            entry.grow(1)
-        assert full.value.reason is Reason.FULL
-        with pytest.raises(Refused):
-            async with admission.admitted():
-                pass
-    async with admission.admitted() as entry:
-        entry.grow(100)
+    with admission.received("one") as entry:
+        async with admission.admitted():
+            entry.grow(100)
+            with admission.received("two") as other, pytest.raises(Refused) as full:
+                other.grow(1)
+            assert full.value.reason is Reason.FULL
+            with pytest.raises(Refused):
+                async with admission.admitted():
+                    pass
+    with admission.received("two") as entry:
+        async with admission.admitted():
+            entry.grow(100)
 
 
 async def test_a_request_is_held_until_there_is_room() -> None:

@@ -230,13 +230,13 @@ def test_a_client_that_goes_away_leaves_nothing_behind(listen) -> None:
                 b"POST /v1/traces HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-protobuf\r\n"
                 b"content-length: 1000\r\n\r\nhalf"
             )
-        assert get(f"{listening.endpoints.http}/healthz").status_code == 200
+        assert get(f"{listening.endpoints.http}/readyz").status_code == 200
         assert listening.accepted == []
 
 
 def test_paths_and_methods_that_are_not_there_carry_a_status_too(listen) -> None:
     with listen() as listening:
-        elsewhere = post(f"{listening.endpoints.http}/v1/metrics", content=b"", headers=PROTOBUF)
+        elsewhere = post(f"{listening.endpoints.http}/v1/profiles", content=b"", headers=PROTOBUF)
         wrong_way = get(listening.traces_url)
         assert (elsewhere.status_code, wrong_way.status_code) == (404, 405)
         assert status_of(elsewhere).code == 12
@@ -246,7 +246,7 @@ def test_health_and_metrics_are_there(listen, make_request) -> None:
     with listen() as listening:
         body = make_request((1, 1, None), (1, 2, 1)).SerializeToString()
         post(listening.traces_url, content=body, headers=PROTOBUF)
-        assert get(f"{listening.endpoints.http}/healthz").json() == {"status": "ok"}
+        assert get(f"{listening.endpoints.http}/readyz").json() == {"status": "ok"}
         metrics = get(f"{listening.endpoints.http}/metrics").text
         assert "spanproof_receive_spans_total 2.0" in metrics
         assert 'spanproof_receive_requests_total{outcome="accepted",protocol="http"} 1.0' in metrics
@@ -256,7 +256,7 @@ def test_a_taken_port_is_replaced_and_said(listen, taken_port) -> None:
     with listen(http={"port": taken_port}, grpc={"port": taken_port}) as listening:
         assert len(listening.endpoints.moved) == 2
         assert all(f"port {taken_port} is taken" in sentence for sentence in listening.endpoints.moved)
-        assert get(f"{listening.endpoints.http}/healthz").status_code == 200
+        assert get(f"{listening.endpoints.http}/readyz").status_code == 200
 
 
 def test_without_fallback_a_taken_port_is_an_error_that_names_the_key(listen, taken_port) -> None:
@@ -267,9 +267,8 @@ def test_without_fallback_a_taken_port_is_an_error_that_names_the_key(listen, ta
         pass
 
 
-def test_a_body_that_does_not_come_loses_its_place(listen, monkeypatch) -> None:
-    monkeypatch.setattr("spanproof.collector.receive.http_app._BODY_S", 0.3)
-    with listen() as listening:
+def test_a_body_that_does_not_come_is_answered_408(listen) -> None:
+    with listen(limits=Limits(body_timeout_s=0.3)) as listening:
         host, port = listening.endpoints.http.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port)), timeout=60) as client:
             client.sendall(

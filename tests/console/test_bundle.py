@@ -7,9 +7,9 @@ import json
 import shutil
 from pathlib import Path
 
-from spanproof.api import make_app
+from node_programs import run_npm
 
-from .conftest import run_npm
+from spanproof.api import make_app
 
 SOURCE = Path(__file__).parents[2] / "collector" / "console"
 STATIC = Path(__file__).parents[2] / "collector" / "spanproof" / "api" / "static"

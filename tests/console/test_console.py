@@ -4,8 +4,21 @@ import re
 
 import pytest
 
+from spanproof.api import ConsoleServer
+from spanproof.evaluators.engine import Engine
+from spanproof.sandbox.scanners.pipeline import Pipeline
+
+from ..suites.conftest import misquote
+from .conftest import with_id
+
 TRACE = "5" * 32
-VIEWS = ("/", "/?hours=8784", "/traces", "/traces?q=label:fail", f"/traces/{TRACE}", "/nothing")
+YEAR = "hours=8784"
+VIEWS = (
+    "/", f"/?{YEAR}", "/traces", "/traces?q=label:fail", f"/traces/{TRACE}", f"/failures?{YEAR}", "/alerts",
+    f"/compare?{YEAR}&by=agent", "/compare?dimension=release", "/suites", "/suites/prices",
+    f"/review?{YEAR}",
+    f"/boundary?{YEAR}", "/sessions", "/settings", "/gates/none", "/failures/none", "/nothing",
+)  # fmt: skip
 
 
 def test_a_claim_lights_up_the_output_it_was_held_against(open_page):
@@ -32,18 +45,18 @@ def test_the_query_line_is_the_address(open_page, url):
     page = open_page("/traces")
     page.get_by_label("Filter").fill("label:fail layer:groundedness")
     page.keyboard.press("Enter")
-    page.locator("a.row").nth(9).wait_for(state="detached")
-    page.wait_for_selector("a.row")
+    page.locator(".row .open").nth(9).wait_for(state="detached")
+    page.wait_for_selector(".row .open")
     assert page.url == f"{url}/traces?q=label%3Afail%20layer%3Agroundedness"
     assert "spanproof traces --failing --layer groundedness" in page.locator(".cli").inner_text()
-    rows = page.locator("a.row").count()
+    rows = page.locator(".row .open").count()
     page.reload()
-    page.wait_for_selector("a.row")
-    assert page.locator("a.row").count() == rows
-    page.locator(f"a.row[href$='{TRACE}']").click()
+    page.wait_for_selector(".row .open")
+    assert page.locator(".row .open").count() == rows
+    page.locator(f".row .open[href$='{TRACE}']").click()
     page.wait_for_selector(".claim")
     page.go_back()
-    page.wait_for_selector("a.row")
+    page.wait_for_selector(".row .open")
     assert page.get_by_label("Filter").input_value() == "label:fail layer:groundedness"
 
 
@@ -54,14 +67,14 @@ def test_a_mistake_in_the_query_line_is_named(open_page):
 
 def test_a_long_list_draws_only_what_is_in_sight_and_loads_the_rest(open_page):
     page = open_page("/traces")
-    page.wait_for_selector("a.row")
+    page.wait_for_selector(".row .open")
     box = page.get_by_role("region", name="Traces")
     for _ in range(40):
         box.evaluate("each => each.scrollTop = each.scrollHeight")
         page.wait_for_timeout(50)
-        if page.locator(f"a.row[href$='{'5' * 32}']").count():
+        if page.locator(f".row .open[href$='{'5' * 32}']").count():
             break
-    assert page.locator("a.row").count() < 80
+    assert page.locator(".row .open").count() < 80
     assert box.evaluate("each => each.scrollHeight") > 300 * 32
 
 
@@ -73,17 +86,19 @@ def test_the_overview_shows_rates_with_intervals_and_leads_to_the_runs(open_page
     page.get_by_label("Dimension").select_option("agent")
     page.wait_for_selector("th[scope=row]:has-text('pricing agent')")
     card.click()
-    page.wait_for_selector("a.row")
+    page.wait_for_selector(".row .open")
     assert "layer%3Agroundedness" in page.url
 
 
 def test_keys_walk_through_rows_steps_and_layers(open_page, url):
     page = open_page("/traces?q=label:fail")
-    page.wait_for_selector("a.row")
+    page.wait_for_selector(".row .open")
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.tagName") == "INPUT"
     page.locator("h1").evaluate("() => document.activeElement.blur()")
     page.keyboard.press("j")
+    page.keyboard.press("x")
+    page.get_by_role("button", name="promote 1").wait_for()
     page.keyboard.press("o")
     page.wait_for_selector(".step")
     page.keyboard.press("j")
@@ -92,7 +107,14 @@ def test_keys_walk_through_rows_steps_and_layers(open_page, url):
     assert page.locator(".help").count() == 1
 
 
-@pytest.mark.parametrize("path", [f"/traces/{'6' * 32}", "/traces", "/?hours=8784&by=agent"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/traces/{'6' * 32}", "/traces", f"/?{YEAR}&by=agent", f"/failures?{YEAR}", "/alerts",
+        f"/compare?{YEAR}&by=agent", "/suites", f"/review?{YEAR}",
+        f"/boundary?{YEAR}", "/sessions", "/settings",
+    ],
+)  # fmt: skip
 def test_hostile_text_is_text(open_page, path):
     page = open_page(path)
     page.wait_for_timeout(300)
@@ -107,18 +129,21 @@ def test_hostile_text_is_text(open_page, path):
         assert "U+202E" in page.locator("main").inner_text()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("path", VIEWS)
-def test_each_view_fits_its_screen_and_is_accessible(open_page, axe, path, width, scheme):
-    page = open_page(path, width=width, scheme=scheme)
-    page.wait_for_timeout(200)
-    overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert overflow <= 0
+def test_each_view_fits_its_screen_and_is_accessible(open_page, axe, path):
+    page = open_page(path)
     page.evaluate(axe)  # not as a script of the page, which its policy forbids
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    faults = [(each["id"], each["nodes"][0]["html"][:150]) for each in found["violations"]]
-    assert not faults
+    for width in (390, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            overflow = page.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
+            assert overflow <= 0, (width, scheme)
+            found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+            faults = [(each["id"], each["nodes"][0]["html"][:150]) for each in found["violations"]]
+            assert not faults, (width, scheme)
 
 
 def test_a_server_that_went_away_is_reported(open_page):
@@ -127,3 +152,113 @@ def test_a_server_that_went_away_is_reported(open_page):
     page.get_by_role("link", name="Traces").click()
     page.wait_for_selector("[role=alert]")
     assert "does not answer" in page.get_by_role("alert").inner_text()
+
+
+def test_a_disagreement_is_labelled_counted_and_exported_as_a_case(open_page, workspace):
+    page = open_page(f"/review?{YEAR}")
+    card = page.locator(".card", has_text="contradicted").first
+    card.get_by_text("note, correction").click()
+    card.get_by_label("note").fill("right in cents")
+    card.get_by_role("button", name="disagree: pass").click()
+    card.get_by_text("human says pass.").wait_for()
+    row = page.get_by_role("region", name="Agreement").get_by_role("row", name="groundedness")
+    assert "0 of 1" in row.inner_text()
+    page.get_by_role("button", name="export 1 as cases").click()
+    page.get_by_label("suite").fill("wrong-ones")
+    page.get_by_role("button", name="Add the run").click()
+    page.get_by_text("1 added to wrong-ones").wait_for()
+    assert (workspace / "wrong-ones" / "suite.yaml").exists()
+
+
+def test_a_silence_begins_and_ends(open_page):
+    page = open_page("/alerts")
+    page.get_by_label("matchers").fill("agent=pri* layer=boundary")
+    page.get_by_role("button", name="Silence").click()
+    page.get_by_text("agent=pri*, layer=boundary").wait_for()
+    page.get_by_role("button", name="end it").click()
+    page.get_by_text("None is in force.").wait_for()
+
+
+def test_a_cluster_leads_to_its_runs_and_is_settled(open_page):
+    page = open_page(f"/failures?{YEAR}")
+    page.get_by_role("link", name="The answer contradicts").first.click()
+    page.get_by_role("region", name="Runs", exact=True).wait_for()
+    page.get_by_label("state").select_option("acknowledged")
+    page.get_by_text("It is acknowledged now.").wait_for()
+
+
+def test_a_policy_is_tried_on_stored_code(open_page):
+    page = open_page(f"/boundary?{YEAR}")
+    page.get_by_label("Policy").fill("denied_calls: [print]")
+    page.get_by_role("button", name="Dry run").click()
+    page.get_by_role("region", name="Changes").wait_for()
+    assert "the policy denies" in page.get_by_role("region", name="Changes").inner_text()
+
+
+def test_an_assertion_is_tried_and_the_address_holds_it(open_page):
+    page = open_page("/suites")
+    page.get_by_label("Assertion").fill("groundedness.score >= 0.9 for all cases")
+    page.get_by_label("hours").last.fill("8784")
+    page.get_by_role("button", name="Try").click()
+    page.locator(".card", has_text="failed").wait_for()
+    page.reload()
+    page.locator(".card", has_text="failed").wait_for()
+
+
+def test_the_query_line_completes_names_and_values(open_page):
+    page = open_page("/traces")
+    field = page.get_by_label("Filter")
+    field.press_sequentially("lab")
+    page.get_by_role("option", name="label:fail").wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    field.press_sequentially("agent:pri")
+    page.get_by_role("option", name='agent:"pricing agent"').click()
+    assert field.input_value().strip() == 'label:fail agent:"pricing agent"'
+
+
+def test_new_traces_come_in_while_the_tail_is_live(open_page, store):
+    page = open_page("/traces")
+    page.get_by_role("button", name="live tail").click()
+    page.get_by_role("status").get_by_text("live", exact=True).wait_for()
+    recorded = Engine(pipeline=Pipeline(), sandbox=None, replay_disabled_reason="not in this test")
+    store.write([recorded.evaluate(with_id(misquote("I do not know."), 0x5000))])
+    page.locator(f".row .open[href$='{0xF000:032x}']").wait_for()
+
+
+def test_a_view_goes_on_once_the_server_is_back(browser, store):
+    server = ConsoleServer(lambda: store, "127.0.0.1", 0)
+    server.start()
+    port = int(server.url.rpartition(":")[2])
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{server.url}/failures?{YEAR}")
+    page.get_by_role("region", name="Clusters of failures").wait_for()
+    server.stop()
+    page.get_by_role("link", name="Sessions").click()
+    page.get_by_role("alert").get_by_text("does not answer").wait_for()
+    with ConsoleServer(lambda: store, "127.0.0.1", port, fall_back=False):
+        page.get_by_role("alert").wait_for(state="detached")
+        page.get_by_role("heading", name="Sessions").wait_for()
+    context.close()
+
+
+def test_what_is_chosen_in_a_trace_is_in_its_address(open_page):
+    page = open_page(f"/traces/{TRACE}")
+    page.locator(".claim.contradicted").click()
+    page.get_by_role("button", name="trajectory").first.click()
+    assert "claim=" in page.url
+    assert "layer=trajectory" in page.url
+    page.reload()
+    page.wait_for_selector(".why")
+    assert page.locator("mark.lit").first.inner_text() == "4500"
+
+
+def test_a_verdict_is_judged_by_keyboard_alone(open_page):
+    page = open_page(f"/review?{YEAR}&layer=trajectory")
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "agree":
+            break
+    page.keyboard.press("Enter")
+    page.get_by_text("human says pass.").wait_for()

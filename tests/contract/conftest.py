@@ -46,11 +46,11 @@ def settings_of(backend: str, request: pytest.FixtureRequest) -> dict[str, str]:
     return {"tier": TIER} if backend == "jail" and TIER else {}
 
 
-def as_told(sandbox: Sandbox, failure_class: FailureClass) -> FailureClass:
-    """A class that rests on attempts; where they are not told, such a program has failed by itself."""
+def as_recorded(sandbox: Sandbox, failure_class: FailureClass) -> FailureClass:
+    """A class that rests on attempts; where they are not recorded, such a program has failed by itself."""
     by_attempts = failure_class in (FailureClass.PERMISSION_DENIED, FailureClass.UNSAFE_OPERATION)
-    untold = by_attempts and Evidence.ATTEMPTS not in sandbox.tells
-    return FailureClass.EXCEPTION if untold else failure_class
+    unrecorded = by_attempts and Evidence.ATTEMPTS not in sandbox.tells
+    return FailureClass.EXCEPTION if unrecorded else failure_class
 
 
 @pytest.fixture(scope="module")

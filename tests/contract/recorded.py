@@ -1,4 +1,4 @@
-"""What the tests of recorded calls share: a call, a run that has it, and the calls a run told of."""
+"""What the tests of recorded calls share: a call, a run that has it, and the calls that a run recorded."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def in_places(*names: str) -> pytest.MarkDecorator:
 in_the_jail = in_places("jail")
 """What the image of the docker tests does not have."""
 not_in_gvisor = in_places("jail", "docker", "e2b")
-"""See docs/sandbox.md: it tells no connection but those to recorded ports, has no IPv6, and files stay."""
+"""See docs/sandbox.md: it records no connection but those to recorded ports, has no IPv6, and files stay."""
 with_any_clock = in_places("jail", "docker")
 _PATIENT = Limits(wall_s=120.0, cpu_s=120.0)
 

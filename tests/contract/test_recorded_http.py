@@ -1,4 +1,4 @@
-"""Recorded calls, made by unmodified clients in each backend that has them; all others are told, and fail.
+"""Recorded calls by unmodified clients in each backend that has them; all others are recorded, and fail.
 
 The jail's reduced tier has a run of its own: see test_reduced_tier.py.
 """
@@ -101,7 +101,7 @@ def test_node_is_served(taped: Sandbox) -> None:
     assert calls(execution) == [(f"GET {ITEMS}", True)]
 
 
-def test_a_session_s_steps_share_the_tape_and_tell_their_own_calls(taped: Sandbox) -> None:
+def test_a_session_s_steps_share_the_tape_and_report_their_own_calls(taped: Sandbox) -> None:
     with taped.session(SessionSpec(fixtures=Fixtures(http=(PAGE,))), no_tools) as session:
         session.execute("import requests")
         first = session.execute(f"requests.get({ITEMS!r}).json()['n']")
@@ -145,7 +145,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("url", REFUSED)
 @pytest.mark.parametrize("client", ["requests.get", "httpx.get", "urllib.request.urlopen"])
-def test_what_is_not_recorded_fails_as_a_connection_does_and_is_told(
+def test_what_is_not_recorded_fails_as_a_connection_does_and_is_reported(
     taped: Sandbox, url: str, client: str
 ) -> None:
     execution = run(taped, f"import {client.rpartition('.')[0]}\n{client}({url!r})\nprint('data')", PAGE)
@@ -158,7 +158,7 @@ UNRECORDED_PORT = "import urllib.request\nurllib.request.urlopen('https://api.ex
 
 
 @not_in_gvisor
-def test_another_port_of_a_recorded_host_is_refused_and_told(taped: Sandbox) -> None:
+def test_another_port_of_a_recorded_host_is_refused_and_reported(taped: Sandbox) -> None:
     execution = run(taped, UNRECORDED_PORT, PAGE)
     assert calls(execution) == [("api.example.com:8443", False)]
     assert execution.failure_class is FailureClass.PERMISSION_DENIED, execution.stderr
@@ -172,8 +172,8 @@ def test_another_port_of_a_recorded_host_is_refused_in_gvisor_untold(taped: Sand
 
 
 def test_a_recorded_name_does_not_open_another_address(taped: Sandbox) -> None:
-    asked = "urllib.request.Request('http://8.8.8.8/a', headers={'Host': 'api.example.com'})"
-    source = f"import urllib.request\nprint(urllib.request.urlopen({asked}).read())"
+    requested = "urllib.request.Request('http://8.8.8.8/a', headers={'Host': 'api.example.com'})"
+    source = f"import urllib.request\nprint(urllib.request.urlopen({requested}).read())"
     execution = run(taped, source, Exchange("GET", "http://api.example.com/a", body=b"recorded"))
     assert execution.stdout == ""
     assert calls(execution) == [("8.8.8.8:80", False)]
@@ -181,14 +181,14 @@ def test_a_recorded_name_does_not_open_another_address(taped: Sandbox) -> None:
 
 @not_in_gvisor
 @pytest.mark.parametrize("client", ["httpx.get", "urllib.request.urlopen"])
-def test_an_address_of_ipv6_that_is_not_recorded_is_told(taped: Sandbox, client: str) -> None:
+def test_an_address_of_ipv6_that_is_not_recorded_is_reported(taped: Sandbox, client: str) -> None:
     url = "http://[2001:db8::7]/"
     execution = run(taped, f"import {client.rpartition('.')[0]}\n{client}({url!r})", PAGE)
     assert calls(execution) == [("[2001:db8::7]:80", False)]
 
 
 @in_the_jail
-def test_requests_is_told_that_there_is_ipv6(taped: Sandbox) -> None:
+def test_requests_is_reported_that_there_is_ipv6(taped: Sandbox) -> None:
     execution = run(taped, "import requests\nrequests.get('http://[2001:db8::7]/')", PAGE)
     assert calls(execution) == [("[2001:db8::7]:80", False)]
 
@@ -271,7 +271,7 @@ UNCONNECTED = {
 
 
 @pytest.mark.parametrize("client", UNCONNECTED)
-def test_names_are_told_to_clients_that_do_not_connect(taped: Sandbox, client: str) -> None:
+def test_names_are_reported_to_clients_that_do_not_connect(taped: Sandbox, client: str) -> None:
     execution = run(taped, QUERIES + UNCONNECTED[client], PAGE)
     assert set(execution.stdout.split()) <= {"True", "0"}, execution
     assert "True" in execution.stdout, execution

@@ -20,7 +20,7 @@ from .recorded import ITEMS, PAGE, calls, no_tools, not_in_gvisor, run
 
 
 @pytest.mark.parametrize(
-    ("exchange", "told"),
+    ("exchange", "reported"),
     [
         (Exchange("GET", "ftp://a.example/"), "no absolute http"),
         (Exchange("GET", "/relative"), "no absolute http"),
@@ -31,24 +31,24 @@ from .recorded import ITEMS, PAGE, calls, no_tools, not_in_gvisor, run
     ],
 )
 def test_a_call_that_cannot_be_served_is_refused_before_anything_runs(
-    taped: Sandbox, exchange: Exchange, told: str
+    taped: Sandbox, exchange: Exchange, reported: str
 ) -> None:
-    with pytest.raises(UnsupportedFixtures, match=f"recorded call 1.*{told}"):
+    with pytest.raises(UnsupportedFixtures, match=f"recorded call 1.*{reported}"):
         run(taped, "pass", PAGE, exchange)
     with pytest.raises(UnsupportedFixtures, match="recorded call 0"):
         taped.session(SessionSpec(fixtures=Fixtures(http=(exchange,))), no_tools)
 
 
 @pytest.mark.parametrize(
-    ("urls", "told"),
+    ("urls", "reported"),
     [
         (["https://a_b.example/"], "no certificate"),
         ([f"http://a.example:{port}/" for port in range(1000, 1065)], "65 ports"),
         ([f"https://h{number}.example/" for number in range(1001)], "1001 https hosts"),
     ],
 )
-def test_a_tape_too_wide_is_refused(taped: Sandbox, urls: list[str], told: str) -> None:
-    with pytest.raises(UnsupportedFixtures, match=told):
+def test_a_tape_too_wide_is_refused(taped: Sandbox, urls: list[str], reported: str) -> None:
+    with pytest.raises(UnsupportedFixtures, match=reported):
         run(taped, "pass", *(Exchange("GET", url) for url in urls))
 
 
@@ -71,7 +71,9 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_bytes_are_reset_and_told_and_the_next_client_is_served(taped: Sandbox, name: str) -> None:
+def test_hostile_bytes_are_reset_and_reported_and_the_next_client_is_served(
+    taped: Sandbox, name: str
+) -> None:
     source = f"""
 import os, requests, socket
 def plain(port=80): return socket.create_connection(("api.example.com", port))
@@ -87,7 +89,7 @@ print(requests.get({ITEMS!r}).json()["n"])
     assert next(target for target, allowed in calls(execution) if not allowed).startswith("api.example.com:")
 
 
-def test_thousands_of_connections_and_slow_ones_hold_up_nobody(taped: Sandbox) -> None:
+def test_thousands_of_connections_and_slow_ones_hold_up_no_one(taped: Sandbox) -> None:
     source = f"""
 import requests, socket
 slow = []

@@ -46,7 +46,7 @@ def test_the_default_tier_is_never_silently_weaker(user: str) -> None:
 
 
 @pytest.mark.parametrize("user", ["root", "user"])
-def test_the_doctor_tells_what_is_missing_why_and_what_is_left(user: str) -> None:
+def test_the_doctor_reports_what_is_missing_why_and_what_is_left(user: str) -> None:
     strict = run(user, "spanproof.cli", "doctor", "--backend", "jail", "--json")
     found = json.loads(strict.stdout)
     features = {feature["name"]: feature for feature in found["features"]}

@@ -20,7 +20,7 @@ from spanproof.sandbox.backends.promises import PROMISES, Promise, check_one
 from spanproof.sandbox.backends.recorded import RECORDED
 from spanproof.sandbox.registry import open_sandbox
 
-from .conftest import BACKENDS, PATIENT, SHORT, as_told, settings_of
+from .conftest import BACKENDS, PATIENT, SHORT, as_recorded, settings_of
 
 
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.name)
@@ -42,7 +42,7 @@ def test_a_program_that_ends_well_is_ok(sandbox: Sandbox) -> None:
     assert 0 < execution.wall_s <= took_s
 
 
-def test_the_cpu_time_told_is_the_program_s_own_and_counted_once(sandbox: Sandbox) -> None:
+def test_the_cpu_time_reported_is_the_program_s_own_and_counted_once(sandbox: Sandbox) -> None:
     source = "import time\nwhile time.process_time() < 0.5: pass\nprint(time.process_time())"
     execution = sandbox.run(Program("python", source, limits=PATIENT))
     assert 0.3 < execution.cpu_s < float(execution.stdout) + 0.2
@@ -77,10 +77,10 @@ def test_the_cpu_time_told_is_the_program_s_own_and_counted_once(sandbox: Sandbo
 def test_each_end_has_its_failure_class(sandbox: Sandbox, source: str, failure_class: FailureClass) -> None:
     limits = SHORT if failure_class is FailureClass.TIMEOUT else PATIENT
     execution = sandbox.run(Program("python", source, limits=limits))
-    assert execution.failure_class is as_told(sandbox, failure_class), execution
+    assert execution.failure_class is as_recorded(sandbox, failure_class), execution
 
 
-def test_what_was_raised_is_told_with_its_line_and_its_chain(sandbox: Sandbox) -> None:
+def test_what_was_raised_is_reported_with_its_line_and_its_chain(sandbox: Sandbox) -> None:
     source = "try:\n    {}['a']\nexcept KeyError as e:\n    raise ValueError('no a') from e\n"
     raised = sandbox.run(Program("python", source)).raised
     assert raised is not None
@@ -122,7 +122,7 @@ def test_cut_output_is_marked_and_keeps_its_start_and_end(sandbox: Sandbox) -> N
     assert len(execution.stdout) < 1100
 
 
-def test_attempts_are_told_once_each_and_in_order(sandbox: Sandbox) -> None:
+def test_attempts_are_reported_once_each_and_in_order(sandbox: Sandbox) -> None:
     source = """
 import socket, subprocess
 for _ in range(3):
@@ -156,7 +156,7 @@ def test_what_common_tools_look_for_by_themselves_is_no_refused_attempt(sandbox:
     execution = sandbox.run(Program("bash", TOOLS, limits=PATIENT))
     assert execution.failure_class is FailureClass.OK, execution
     refused = {attempt.target for attempt in execution.attempts if not attempt.allowed}
-    # curl's libsasl tells the system's log where an image, as that of the tests, has none of its plug-ins.
+    # curl's libsasl writes to the system's log where an image, as that of the tests, has none of its plug-ins.
     assert refused <= {"/dev/log"}
 
 
@@ -174,7 +174,7 @@ def test_bash_runs_with_its_own_failure_classes(sandbox: Sandbox) -> None:
     assert bash("no_such_command_here") is FailureClass.MISSING_DEPENDENCY
     assert bash("if then fi") is FailureClass.SYNTAX_ERROR
     assert bash("while :; do :; done", SHORT) is FailureClass.TIMEOUT
-    assert bash("cat /etc/shadow") is as_told(sandbox, FailureClass.PERMISSION_DENIED)
+    assert bash("cat /etc/shadow") is as_recorded(sandbox, FailureClass.PERMISSION_DENIED)
 
 
 def test_sql_runs_statement_by_statement(sandbox: Sandbox) -> None:

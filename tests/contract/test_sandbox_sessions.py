@@ -21,7 +21,7 @@ from spanproof.sandbox import (
     ToolStub,
 )
 
-from .conftest import SHORT, as_told
+from .conftest import SHORT, as_recorded
 
 CALLS_A_STEP = 10_000
 """Tool calls: their time is not the step's, so that their number is bounded."""
@@ -40,7 +40,7 @@ def test_a_session_keeps_its_names_and_gives_the_last_value(sandbox: Sandbox) ->
         assert session.execute("{1, 2}").result_text == "{1, 2}"
 
 
-def test_a_value_too_large_to_be_kept_is_marked_and_told_with_its_length(sandbox: Sandbox) -> None:
+def test_a_value_too_large_to_be_kept_is_marked_and_reported_with_its_length(sandbox: Sandbox) -> None:
     with sandbox.session(SessionSpec(), no_tools) as session:
         for source, text in (
             ("'b' * 500_000", "b" * 500_000),
@@ -85,17 +85,17 @@ def test_an_exception_ends_a_step_but_not_the_session(sandbox: Sandbox) -> None:
         assert failed.raised.line == 2
         assert session.execute("y = (").failure_class is FailureClass.SYNTAX_ERROR
         assert session.execute("assert x == 3").failure_class is FailureClass.ASSERTION_FAILURE
-        denied = as_told(sandbox, FailureClass.PERMISSION_DENIED)
+        denied = as_recorded(sandbox, FailureClass.PERMISSION_DENIED)
         assert session.execute("open('/etc/shadow')").failure_class is denied
         assert session.execute("x").attempts == ()
         assert session.execute("x").result == 2
 
 
 def test_tools_are_answered_by_the_host(sandbox: Sandbox) -> None:
-    asked: list[ToolRequest] = []
+    requested: list[ToolRequest] = []
 
     def answer(request: ToolRequest) -> ToolAnswer:
-        asked.append(request)
+        requested.append(request)
         if request.tool == "fails":
             return ToolAnswer(error_type=str(request.args[0]), error_message="as told")
         return ToolAnswer(result={"rows": [1, 2]})
@@ -110,13 +110,13 @@ def test_tools_are_answered_by_the_host(sandbox: Sandbox) -> None:
         assert (error.type, error.message) == ("KeyError", "'as told'")
         session.execute("try: fails('RateLimited')\nexcept Exception as e: name = type(e).__name__")
         assert session.execute("name").result == "RateLimited"
-    assert asked[0] == ToolRequest("lookup", (), {"key": "a", "limit": 2})
-    assert asked[1] == ToolRequest("lookup", (), {"key": "{1}", "limit": [2, {"3": "b'4'"}]})
-    assert [request.tool for request in asked] == ["lookup", "lookup", "fails", "fails"]
+    assert requested[0] == ToolRequest("lookup", (), {"key": "a", "limit": 2})
+    assert requested[1] == ToolRequest("lookup", (), {"key": "{1}", "limit": [2, {"3": "b'4'"}]})
+    assert [request.tool for request in requested] == ["lookup", "lookup", "fails", "fails"]
 
 
-class Asked:
-    """Answers `price` by its item, and remembers what it was asked."""
+class REQUESTED:
+    """Answers `price` by its item, and keeps the calls."""
 
     def __init__(self) -> None:
         self.items: list[object] = []
@@ -131,8 +131,8 @@ def price_step(item: str, answer: int) -> Foreseen:
 
 
 def test_what_was_foreseen_comes_out_as_if_it_were_not(sandbox: Sandbox) -> None:
-    asked = Asked()
-    with sandbox.session(SessionSpec(tools=(ToolStub("price"),)), asked) as session:
+    requested = REQUESTED()
+    with sandbox.session(SessionSpec(tools=(ToolStub("price"),)), requested) as session:
         steps = [price_step("a", 1), Foreseen("print('seen')\nx = 2"), price_step("b", 2)]
         session.foresee(steps)
         found = [session.execute(step.source) for step in steps]
@@ -140,17 +140,17 @@ def test_what_was_foreseen_comes_out_as_if_it_were_not(sandbox: Sandbox) -> None
         assert session.execute("x").result == 2
     assert [each.result for each in found] == [1, None, 2]
     assert [each.stdout for each in found] == ["", "seen\n", ""]
-    assert asked.items == ["a", "b"]
+    assert requested.items == ["a", "b"]
 
 
 def test_a_call_made_otherwise_than_foreseen_is_put_to_the_caller(sandbox: Sandbox) -> None:
-    asked = Asked()
-    with sandbox.session(SessionSpec(tools=(ToolStub("price"),)), asked) as session:
+    requested = REQUESTED()
+    with sandbox.session(SessionSpec(tools=(ToolStub("price"),)), requested) as session:
         otherwise = Foreseen("[price('a'), price('c'), price(True)]", price_step("a", 1).calls)
         steps = [otherwise, price_step("b", 4)]
         session.foresee(steps)
         assert [session.execute(step.source).result for step in steps] == [[1, 2, 3], 4]
-    assert asked.items == ["a", "c", True, "b"]
+    assert requested.items == ["a", "c", True, "b"]
 
 
 def test_after_an_exception_nothing_foreseen_has_run(sandbox: Sandbox) -> None:
@@ -163,14 +163,14 @@ def test_after_an_exception_nothing_foreseen_has_run(sandbox: Sandbox) -> None:
 
 
 def test_a_foreseen_step_that_is_stopped_ends_the_session(sandbox: Sandbox) -> None:
-    asked = Asked()
+    requested = REQUESTED()
     spec = SessionSpec(limits=Limits(wall_s=4.0, cpu_s=4.0), tools=(ToolStub("price"),))
-    with sandbox.session(spec, asked) as session:
+    with sandbox.session(spec, requested) as session:
         endless = Foreseen("price('a')\nwhile True: pass", price_step("a", 1).calls)
         session.foresee([Foreseen("x = 1"), endless, Foreseen("x = 2")])
         assert session.execute("x = 1").failure_class is FailureClass.OK
         assert session.execute(endless.source).failure_class is FailureClass.TIMEOUT
-        assert asked.items == ["a"]
+        assert requested.items == ["a"]
         with pytest.raises(SandboxBroken):
             session.execute("x = 2")
 
@@ -236,14 +236,15 @@ def test_a_host_tool_that_raises_ends_the_session_and_is_not_swallowed(sandbox: 
 def test_a_session_s_channel_cannot_be_abused(sandbox: Sandbox, source: str) -> None:
     find = "import gc\nR = next(o for o in gc.get_objects() if type(o).__name__ == 'Reporter')\n"
     spec = SessionSpec(tools=(ToolStub("t"),), limits=SHORT)
-    asked: list[ToolRequest] = []
+    requested: list[ToolRequest] = []
 
     def answer(request: ToolRequest) -> ToolAnswer:
-        asked.append(request)
+        requested.append(request)
         return ToolAnswer(result=1)
 
     with sandbox.session(spec, answer) as session:
         first = session.execute(find + source)
-        assert len(asked) <= CALLS_A_STEP
-        if first.failure_class is not FailureClass.TIMEOUT:
-            assert session.execute("40 + 2").result != "forged"
+        assert len(requested) <= CALLS_A_STEP
+        assert first.result != "forged"
+        if first.signal is None and first.failure_class is not FailureClass.TIMEOUT:
+            assert session.execute("40 + 2").result == 42

@@ -31,7 +31,7 @@ def test_top_level_asserts_and_test_functions_each_count(sandbox: Sandbox) -> No
     assert execution.failure_class is FailureClass.ASSERTION_FAILURE
 
 
-def test_a_program_that_breaks_before_its_tests_is_told_by_its_own_exception(sandbox: Sandbox) -> None:
+def test_a_program_that_breaks_before_its_tests_is_reported_by_its_own_exception(sandbox: Sandbox) -> None:
     execution = sandbox.run(Program("python", "import no_such_module", tests="assert True"))
     assert (execution.tests_passed, execution.tests_total, execution.tests_failed) == (0, 1, (0,))
     assert execution.raised is not None

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from waiting import wait_until
 
-from spanproof.collector.sinks import sender
+from spanproof.collector.sinks import lane, sender
 from spanproof.collector.sinks.products import ADAPTERS, open_client
 from spanproof.collector.sinks.sender import Sinks
 from spanproof.collector.telemetry import Telemetry
@@ -107,8 +107,10 @@ def product(request: pytest.FixtureRequest) -> Product:
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses are as long as they must be to be pauses."""
-    for name in ("_FIRST_PAUSE_S", "_LONGEST_PAUSE_S", "_LATE_FIRST_S", "_LATE_LONGEST_S", "_LOOK_EVERY_S"):
+    for name in ("_LONGEST_PAUSE_S", "_LATE_FIRST_S", "_LATE_LONGEST_S"):
         monkeypatch.setattr(sender, name, 0.02)
+    for name in ("_FIRST_PAUSE_S", "_LOOK_EVERY_S"):
+        monkeypatch.setattr(lane, name, 0.02)
 
 
 @contextmanager

@@ -30,7 +30,7 @@ def says(text: str) -> list[Any]:
 
 
 def calls(name: str, call_id: str = "c1", **arguments: Any) -> list[Any]:
-    """A turn that asks for a tool."""
+    """A turn that requests a tool."""
     return [
         ResponseFunctionToolCall(
             type="function_call", call_id=call_id, name=name, arguments=json.dumps(arguments)
@@ -111,20 +111,20 @@ _USAGE = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
 def chat_completions(*turns: Any) -> Iterator[OpenAIChatCompletionsModel]:
     """The SDK's own chat model, of a server on the loopback that gives these turns in order.
 
-    A turn is a text, or the name and arguments of a tool that is asked for.
+    A turn is a text, or the name and arguments of a requested tool.
     """
     waiting = list(turns)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            requested = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             turn = waiting.pop(0)
             self.send_response(200)
             self.send_header(
-                "Content-Type", "text/event-stream" if asked.get("stream") else "application/json"
+                "Content-Type", "text/event-stream" if requested.get("stream") else "application/json"
             )
             self.end_headers()
-            if not asked.get("stream"):
+            if not requested.get("stream"):
                 choice = {"index": 0, "message": _said(turn), "finish_reason": _reason(turn)}
                 self.wfile.write(_completion("chat.completion", [choice], usage=_USAGE))
                 return

@@ -68,7 +68,7 @@ class ScriptedModel(Model):
 
 
 class ScriptedChatModel(BaseChatModel):
-    """LangChain's; told by the conversation how far it is."""
+    """LangChain's; the conversation shows how far it is."""
 
     answers: list[AIMessage]
 
@@ -111,7 +111,7 @@ class RaisingModel(Model):
 
 
 class ToolCallingModel(Model):
-    """Asks for the given calls, all of a turn in one message."""
+    """Requests the given calls, all of a turn in one message."""
 
     def __init__(self, *turns: list[tuple[str, dict[str, Any]]]) -> None:
         super().__init__(model_id="caller")

@@ -15,6 +15,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from spanproof.collector.receive.accept import Accepted, Acceptor
 from spanproof.collector.receive.admission import Admission, Backlog
+from spanproof.collector.receive.auth import Authoriser
 from spanproof.collector.receive.server import Endpoints, Receiver
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.log import Wal
@@ -87,7 +88,7 @@ class Recorded:
         return next(each for each in self.spans if each.context.span_id == span.parent.span_id)
 
     def tree(self, *, side_by_side: bool = False) -> str:
-        """One line per span: its name, kind, and the attributes that tell what it stands for.
+        """One line per span: its name, kind, and the attributes that say what it is.
 
         Siblings stand in the order of their beginning, or of their text when they ran `side_by_side`.
         """
@@ -205,8 +206,8 @@ def receiving(tmp_path: Path) -> Iterator[Receiving]:
     limits, telemetry, accepted = Limits(), Telemetry(), []
     wal = Wal(tmp_path / "wal", segment_bytes=1 << 20)
     acceptor = Acceptor(
-        tokens=(),
-        max_body_bytes=limits.max_body_bytes,
+        authoriser=Authoriser(),
+        limits=limits,
         admission=Admission(limits, Backlog(limits.max_backlog_bytes)),
         wal=wal,
         telemetry=telemetry,

@@ -44,18 +44,18 @@ class Counting(IdGenerator):
 
 
 class Deciding(Sampler):
-    """Decides on children as it is told; keeps what it was asked."""
+    """Decides on children as configured; keeps its queries."""
 
     def __init__(self, result):
         self._result = result
-        self.asked = []
+        self.queried = []
 
     def should_sample(
         self, parent_context, trace_id, name, kind=None, attributes=None, links=None, trace_state=None
     ):
         if name == "root":
             return SamplingResult(Decision.RECORD_AND_SAMPLE)
-        self.asked.append((trace_id, name, kind, dict(attributes), tuple(links or ())))
+        self.queried.append((trace_id, name, kind, dict(attributes), tuple(links or ())))
         return self._result
 
     def get_description(self):
@@ -73,7 +73,7 @@ class AlwaysRecording(Sampler):
 
 
 def started_by(begin):
-    """As the API's `start_span`, which can be told the time."""
+    """As the API's `start_span`, which takes the time."""
 
     def start(name, context, kind, attributes, links=(), start_time=None):
         clocks = ("opentelemetry.sdk.trace.time_ns", "spanproof.instrumentors.spans.fast_span.time_ns")
@@ -88,13 +88,13 @@ def started_by(begin):
 class Provided:
     """A provider with a root span, and what begins children of it: as ours do, or as the SDK does."""
 
-    def __init__(self, *, light, limits=None, sampler=ALWAYS_ON, processors=(), ids=None, telling=None):
+    def __init__(self, *, light, limits=None, sampler=ALWAYS_ON, processors=(), ids=None, reporting=None):
         self.exporter = InMemorySpanExporter()
         self.provider = TracerProvider(
             sampler=sampler,
             span_limits=limits,
             id_generator=ids or Counting(),
-            active_span_processor=telling,
+            active_span_processor=reporting,
             shutdown_on_exit=False,
         )
         for each in processors:

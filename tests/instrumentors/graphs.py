@@ -24,7 +24,7 @@ def calls(*given):
     return AIMessage("", tool_calls=[{"name": n, "args": a, "id": f"c{i}"} for i, (n, a) in enumerate(given)])
 
 
-def asked():
+def requested():
     return {"messages": [HumanMessage("What is 1 + 2?")]}
 
 

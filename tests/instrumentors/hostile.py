@@ -22,7 +22,7 @@ class ReprRaises:
 
 
 class EverythingRaises:
-    """A lazy proxy that is bound to nothing: whatever is asked of it raises."""
+    """A lazy proxy that is bound to nothing: every use of it raises."""
 
     def __getattribute__(self, name: str) -> Any:
         raise RuntimeError("unbound")

@@ -52,7 +52,7 @@ class Passing(Tool):
 
 
 class AnsweringModel(Model):
-    """Answers with whatever it is told to."""
+    """Answers with what it was given."""
 
     answer: object = None
 

@@ -76,7 +76,7 @@ def test_hidden_content_leaves_no_trace_of_itself(recorded):
         RunnableLambda(lambda given: int(given)).invoke(_SECRET)
     for span in recorded.spans:
         assert span.instrumentation_scope.attributes["spanproof.content.hidden"] is True
-        assert "spanproof.content.hidden" not in span.attributes  # told once for all of them
+        assert "spanproof.content.hidden" not in span.attributes  # recorded once for all of them
         assert _SECRET not in span.to_json()
     assert recorded.named("step 2").attributes["error.type"] == "ValueError"
     assert recorded.named("step 1").attributes["spanproof.code.language"] == "python"
@@ -87,7 +87,7 @@ def _redacting(recorded, **options):
     instrument_smolagents(recorded.provider, content=ContentPolicy(redaction=Redaction(**options)))
 
 
-def test_a_redacted_pattern_stands_nowhere_on_a_run(recorded):
+def test_a_redacted_pattern_is_nowhere_on_a_run(recorded):
     _redacting(recorded, patterns=[r"sesame-\w+-\d+"])
     coder(
         f"print('{_SECRET}')",

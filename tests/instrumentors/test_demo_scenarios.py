@@ -36,7 +36,7 @@ def test_every_span_of_a_run_carries_its_cohort(recorded):
         assert expected.items() <= dict(span.attributes).items(), span.name
 
 
-def test_the_failed_step_tells_the_real_exception(recorded):
+def test_the_failed_step_reports_the_real_exception(recorded):
     next(each for each in SCENARIOS if each.name == "misquote").run()
     step = recorded.named("step 2")
     assert step.attributes["error.type"] == "ZeroDivisionError"
@@ -66,7 +66,7 @@ class _Receiver(BaseHTTPRequestHandler):
         pass
 
 
-def test_the_agents_process_tells_its_answers_and_exports_over_otlp():
+def test_the_agents_process_reports_its_answers_and_exports_over_otlp():
     server = HTTPServer(("127.0.0.1", 0), _Receiver)
     _Receiver.bodies.clear()
     with ThreadPoolExecutor(1) as pool:

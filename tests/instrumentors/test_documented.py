@@ -35,7 +35,7 @@ def run_sql(query: str) -> str:
     return query
 """,
 }
-"""What a program takes to be there, by what of it stands in the program."""
+"""What a program takes to be there, by what the program contains."""
 _AFTERWARDS = {
     "@trace.agent": 'answer("Go.")',
     '"openai-agents"': """

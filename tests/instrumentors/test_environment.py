@@ -27,7 +27,7 @@ from spanproof.trace.dialects import normalise
 
 from .agents_sdk import Scripted, says
 from .coders import CodeAgent, ScriptedModel, coder
-from .graphs import asked, calculator, turns
+from .graphs import calculator, requested, turns
 
 
 def naming(recorded):
@@ -106,7 +106,7 @@ def test_every_framework_names_it(recorded):
     instrument_openai_agents(recorded.provider)
     trace.configure(recorded.provider)
     try:
-        calculator(*turns()).invoke(asked())
+        calculator(*turns()).invoke(requested())
         Runner.run_sync(Agent(name="a", model=Scripted(says("Done."))), "Go.")
         trace.agent(name="clerk")(lambda: 1)()
     finally:

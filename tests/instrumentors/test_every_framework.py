@@ -47,11 +47,11 @@ def test_the_cohort_is_on_every_span_of_a_run_and_on_none_after_it(traced, name)
     within = traced.spans
     assert len(within) >= 2
     for span in within:
-        told = {
+        reported = {
             key: span.attributes.get(f"spanproof.cohort.{key}")
             for key in ("task", "prompt_version", "release")
         }
-        assert told == {"task": "sums", "prompt_version": "v3", "release": "2026.11"}, span.name
+        assert reported == {"task": "sums", "prompt_version": "v3", "release": "2026.11"}, span.name
     traced.clear()
     RUNS[name](traced)
     assert not [
@@ -64,16 +64,16 @@ def test_feedback_names_the_run_it_is_about(traced, name):
     RUNS[name](traced)
     root = next(span for span in traced.spans if span.parent is None)
     feedback(format_trace_id(root.context.trace_id), "thumbs_down", span_id=root.context.span_id)
-    told = traced.named("feedback")
-    assert told.attributes["spanproof.feedback.trace_id"] == format_trace_id(root.context.trace_id)
-    (link,) = told.links
+    reported = traced.named("feedback")
+    assert reported.attributes["spanproof.feedback.trace_id"] == format_trace_id(root.context.trace_id)
+    (link,) = reported.links
     assert link.context.span_id == root.context.span_id
 
 
 def test_runs_side_by_side_keep_their_cohorts(traced):
     async def one(task):
         with set_cohort(task=task):
-            await graphs.calculator(name=task).ainvoke(graphs.asked())
+            await graphs.calculator(name=task).ainvoke(graphs.requested())
 
     async def both():
         await asyncio.gather(one("first"), one("second"))

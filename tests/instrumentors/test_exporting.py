@@ -1,4 +1,4 @@
-"""Spans leave the process over both protocols, and what could not leave it is told."""
+"""Spans leave the process over both protocols, and what could not leave it is reported."""
 
 import json
 import sys

@@ -167,24 +167,24 @@ def test_attributes_are_built_on_first_use():
 
 
 class Noting:
-    """A processor that keeps what it is told, and puts its own onto what begins."""
+    """A processor that keeps its notifications, and puts its own onto what begins."""
 
-    def __init__(self, name="", told=None):
+    def __init__(self, name="", reported=None):
         self.name = name
-        self.told = [] if told is None else told
+        self.seen = [] if reported is None else reported
 
     def on_start(self, span, parent_context=None):
         if span.parent is not None:
             assert isinstance(span, Span)
             span.set_attribute("of.processor", ("a", "list"))
-            self.told.append(("start", self.name, span.name, trace.get_current_span(parent_context).name))
+            self.seen.append(("start", self.name, span.name, trace.get_current_span(parent_context).name))
 
     def _on_ending(self, span):
-        self.told.append(("ending", self.name, span.name, span.end_time))
+        self.seen.append(("ending", self.name, span.name, span.end_time))
 
     def on_end(self, span):
-        span._resource = span.resource.merge(span.resource)  # as some do, to tell where it comes from
-        self.told.append(("end", self.name, span.name, dict(span.attributes), span.to_json()))
+        span._resource = span.resource.merge(span.resource)  # as some do, to show where it comes from
+        self.seen.append(("end", self.name, span.name, dict(span.attributes), span.to_json()))
 
     def shutdown(self):
         pass
@@ -194,27 +194,27 @@ class Noting:
 
 
 class ByAnotherWay(SynchronousMultiSpanProcessor):
-    """Tells its processors that a span ends, and to itself."""
+    """Notifies its processors, and itself, that a span ends."""
 
     def on_end(self, span):
         super().on_end(span)
         self.kept = span.name
 
 
-@pytest.mark.parametrize("telling", [lambda: None, ByAnotherWay, partial(ConcurrentMultiSpanProcessor, 1)])
+@pytest.mark.parametrize("reporting", [lambda: None, ByAnotherWay, partial(ConcurrentMultiSpanProcessor, 1)])
 @pytest.mark.parametrize("finished", [True, False])
-def test_processors_are_told_the_same_in_the_same_order(telling, finished):
+def test_processors_are_reported_the_same_in_the_same_order(reporting, finished):
     found = []
     for light in (True, False):
-        noting, way = Noting("first"), telling()
-        provided = Provided(light=light, processors=[noting, Noting("second", noting.told)], telling=way)
+        noting, way = Noting("first"), reporting()
+        provided = Provided(light=light, processors=[noting, Noting("second", noting.seen)], reporting=way)
         with clocks_stand_still():
             span = provided.begin()
             if finished:
                 set_attributes(span, {})
             span.end()
         provided.provider.force_flush()
-        found.append((noting.told, provided.exported(), getattr(way, "kept", None)))
+        found.append((noting.seen, provided.exported(), getattr(way, "kept", None)))
     assert found[0] == found[1]
     assert json.loads(found[0][0][-1][-1])["attributes"]["of.processor"] == ["a", "list"]
 
@@ -226,7 +226,7 @@ def test_it_has_everything_that_the_sdks_own_has():
         assert type(getattr(light, name)) is type(getattr(own, name)), name
 
 
-def test_whoever_reads_what_has_ended_cannot_change_it():
+def test_a_reader_of_an_ended_span_cannot_change_it():
     provided = Provided(light=True)
     provided.begin().end()
     (span,) = provided.exporter.get_finished_spans()

@@ -1,4 +1,4 @@
-"""Whole span trees, one golden file per scenario: kinds, parents, outcomes and what tells them apart."""
+"""Whole span trees, one golden file per scenario: kinds, parents, outcomes and what distinguishes them."""
 
 import inspect
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""The inline guard: denied code does not run, the agent is told why and goes on, the span says the rule."""
+"""The inline guard: denied code does not run, the agent learns why and goes on, the span says the rule."""
 
 import json
 from functools import partial
@@ -56,8 +56,8 @@ def test_a_coding_agent_reads_the_refusal_before_its_next_step(recorded):
     assert agent.run("Go.") == "without it"
     refused = agent.memory.steps[1]
     assert type(refused.error).__name__ == "AgentExecutionError"
-    asked = recorded.of_kind("LLM")[1].attributes
-    assert "the policy refuses it: line 2" in json.dumps(dict(asked), default=str)
+    requested = recorded.of_kind("LLM")[1].attributes
+    assert "the policy refuses it: line 2" in json.dumps(dict(requested), default=str)
 
 
 def test_a_managed_agent_is_guarded_by_its_own_name(recorded):
@@ -70,8 +70,8 @@ def test_a_managed_agent_is_guarded_by_its_own_name(recorded):
     policy = parse_policy(
         {"hosts": ["books.example"], "overrides": [{"when": {"agent": "books"}, "hosts": []}]}, "test"
     )
-    told = Guard(policy).smolagents(lead).run("Go.")
-    assert "not sent" in told
+    reported = Guard(policy).smolagents(lead).run("Go.")
+    assert "not sent" in reported
     refused = [span for span in recorded.spans if blocked(span)]
     assert [rule for span in refused for rule, _, _ in blocked(span)] == ["python.network.host"]
 
@@ -115,13 +115,13 @@ def graph(guarded, *answers):
     return built.compile(name="analyst")
 
 
-def asks(code):
+def requests(code):
     return AIMessage("", tool_calls=[{"name": "repl", "args": {"code": code}, "id": "c0"}])
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 async def test_a_tool_node_answers_the_refusal_and_the_graph_goes_on(langchain, asynchronous):
-    app = graph(Guard().langchain(repl), asks(_DENIED), AIMessage("Then not."))
+    app = graph(Guard().langchain(repl), requests(_DENIED), AIMessage("Then not."))
     given = {"messages": [HumanMessage("Go.")]}
     messages = (await app.ainvoke(given) if asynchronous else app.invoke(given))["messages"]
     assert messages[2].status == "error"
@@ -194,7 +194,7 @@ async def test_the_tools_of_an_agent_go_by_overrides_for_both(openai_agents):
     assert ran == ["DROP TABLE admin"]
 
 
-def test_a_guard_that_observes_refuses_nothing_and_tells_what_it_would(recorded):
+def test_a_guard_that_observes_refuses_nothing_and_reports_what_it_would(recorded):
     guard = Guard(observe=True)
     agent = guard.smolagents(coder("import os\nos.environ.get('HOME')\nfinal_answer(2)"))
     agent.python_executor.additional_authorized_imports.append("os")
@@ -228,7 +228,7 @@ def test_the_refusal_names_rule_and_line():
     assert refused.value.scan.verdict == "deny"
 
 
-def test_an_argument_that_is_not_there_is_told_with_those_that_are():
+def test_an_argument_that_is_not_there_is_reported_with_those_that_are():
     with pytest.raises(ValueError, match=r"'repl' has no argument 'script'.*code, quiet"):
         Guard().langchain(repl, "script")
     with pytest.raises(ValueError, match=r"'query' has no argument 'code'.*sql"):

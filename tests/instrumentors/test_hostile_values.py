@@ -140,9 +140,9 @@ def test_any_code_in_coroutines_and_blocks_passes_any_value(tracer, seed):
 
     @trace.step(name="failing")
     def failing(given):
-        raise Told(given)
+        raise REPORTED(given)
 
-    class Told(Exception):
+    class REPORTED(Exception):
         pass
 
     given_out = []  # not returned: asyncio prints what a task returns
@@ -152,13 +152,13 @@ def test_any_code_in_coroutines_and_blocks_passes_any_value(tracer, seed):
 
     asyncio.run(work())
     assert [id(item) for item in given_out] == [id(value)]
-    with pytest.raises(Told) as told:
+    with pytest.raises(REPORTED) as reported:
         failing(value)
-    assert told.value.args[0] is value
+    assert reported.value.args[0] is value
     with trace.tool(name="block") as block:
         block.input(value)
         block.output(value)
-        trace.record_execution("x", "python", output=value, error=Told(value), is_final=True)
+        trace.record_execution("x", "python", output=value, error=REPORTED(value), is_final=True)
     names = ["block", "execute_tool passing", "failing", "invoke_agent generating"]
     assert sorted(span.name.removeprefix("execute_tool block") or "block" for span in exported()) == names
 

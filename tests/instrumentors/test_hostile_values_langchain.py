@@ -51,7 +51,7 @@ def test_langchains_models_retrievers_and_graphs_pass_any_value(tracer, seed):
     )
     # LangChain itself walks what a message holds, so one without an end would hang it, instrumented or not.
     held = "endless" if type(value) is EndlessList else value
-    asked = HumanMessage.model_construct(type="human", content=held, id=value)
+    requested = HumanMessage.model_construct(type="human", content=held, id=value)
     graph = StateGraph(dict)
     graph.add_node("node", lambda state: {"messages": [value], "more": value})
     graph.add_edge(START, "node")
@@ -63,7 +63,7 @@ def test_langchains_models_retrievers_and_graphs_pass_any_value(tracer, seed):
     raising = StructuredTool(name="raising", description="d", args_schema=ANYTHING, func=failing)
     config = {"metadata": {"value": value}, "tags": ["tag"]}
     calls = (
-        lambda: AnsweringChatModel(answers=[said]).invoke([asked], llm_output=value),
+        lambda: AnsweringChatModel(answers=[said]).invoke([requested], llm_output=value),
         lambda: AnsweringLLM.model_construct(answer=value).invoke("asked"),
         lambda: AnsweringRetriever.model_construct(found=[value]).invoke("asked"),
         lambda: AnsweringRetriever.model_construct(found=value).invoke("asked"),
@@ -77,7 +77,7 @@ def test_langchains_models_retrievers_and_graphs_pass_any_value(tracer, seed):
 
 @many
 @given(seed=seeds)
-def test_langchains_callbacks_may_be_told_anything(tracer, seed):
+def test_langchains_callbacks_may_be_reported_anything(tracer, seed):
     value = value_of(seed)
     manager = CallbackManager.configure()
     exporter().clear()

@@ -22,11 +22,11 @@ from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, interrupt
 
 from .coders import messages_of
-from .graphs import add, asked, calculator, calls
+from .graphs import add, calculator, calls, requested
 
 
 def test_a_graph_is_an_agent_with_its_question_and_answer(recorded):
-    calculator().invoke(asked())
+    calculator().invoke(requested())
     run = recorded.named("invoke_agent calculator").attributes
     assert run["openinference.span.kind"] == "AGENT"
     assert run["input.value"] == "What is 1 + 2?"
@@ -36,19 +36,19 @@ def test_a_graph_is_an_agent_with_its_question_and_answer(recorded):
 
 async def test_an_async_run_has_the_tree_of_a_sync_one(recorded):
     graph = calculator()
-    graph.invoke(asked())
+    graph.invoke(requested())
     sync = recorded.tree()
     recorded.clear()
-    await graph.ainvoke(asked())
+    await graph.ainvoke(requested())
     assert recorded.tree() == sync
 
 
 def test_a_streamed_run_has_the_tree_of_an_invoked_one(recorded):
     graph = calculator()
-    graph.invoke(asked())
+    graph.invoke(requested())
     whole = recorded.tree()
     recorded.clear()
-    for _ in graph.stream(asked(), stream_mode=["updates", "messages"]):
+    for _ in graph.stream(requested(), stream_mode=["updates", "messages"]):
         pass
     assert recorded.tree().replace("spanproof.run.ending: answered\n", "") == whole.replace(
         "spanproof.run.ending: answered\n", ""
@@ -57,7 +57,7 @@ def test_a_streamed_run_has_the_tree_of_an_invoked_one(recorded):
 
 async def test_runs_side_by_side_in_one_loop_do_not_mix(recorded):
     graphs = [calculator(calls(("add", {"a": i})), AIMessage("done"), name=f"g{i}") for i in range(4)]
-    await asyncio.gather(*(graph.ainvoke(asked()) for graph in graphs))
+    await asyncio.gather(*(graph.ainvoke(requested()) for graph in graphs))
     for i in range(4):
         run = recorded.named(f"invoke_agent g{i}")
         own = [span for span in recorded.spans if span.context.trace_id == run.context.trace_id]
@@ -66,7 +66,7 @@ async def test_runs_side_by_side_in_one_loop_do_not_mix(recorded):
 
 
 def test_parallel_tool_calls_are_siblings(recorded):
-    calculator(calls(("add", {"a": 1}), ("add", {"a": 2})), AIMessage("done")).invoke(asked())
+    calculator(calls(("add", {"a": 1}), ("add", {"a": 2})), AIMessage("done")).invoke(requested())
     added = recorded.of_kind("TOOL")
     assert sorted(span.attributes["gen_ai.tool.call.result"] for span in added) == ['"2"', '"3"']
     assert len({recorded.parent(span).name for span in added}) == 1
@@ -74,7 +74,7 @@ def test_parallel_tool_calls_are_siblings(recorded):
 
 def test_a_tool_that_raises_fails_its_run(recorded):
     with pytest.raises(ValueError, match="on purpose"):
-        calculator(calls(("failing", {"reason": "on purpose"}))).invoke(asked())
+        calculator(calls(("failing", {"reason": "on purpose"}))).invoke(requested())
     assert recorded.named("execute_tool failing").attributes["error.type"] == "ValueError"
     run = recorded.named("invoke_agent calculator")
     assert run.attributes["spanproof.run.ending"] == "failed"
@@ -97,7 +97,7 @@ def test_a_failure_made_into_an_answer_is_still_a_failed_tool(recorded):
 def test_running_out_of_steps_is_how_the_run_ended(recorded):
     looping = [calls(("add", {"a": i})) for i in range(9)]
     with pytest.raises(GraphRecursionError):
-        calculator(*looping).invoke(asked(), {"recursion_limit": 4})
+        calculator(*looping).invoke(requested(), {"recursion_limit": 4})
     assert recorded.named("invoke_agent calculator").attributes["spanproof.run.ending"] == "max_steps"
 
 
@@ -107,27 +107,27 @@ def test_an_interrupt_is_no_error_and_its_resumption_a_run_of_its_own(recorded):
 
     graph = calculator(node=ask, checkpointer=MemorySaver())
     thread = {"configurable": {"thread_id": "1"}}
-    graph.invoke(asked(), thread)
+    graph.invoke(requested(), thread)
     assert {span.status.status_code.name for span in recorded.spans} == {"UNSET"}
     graph.invoke(Command(resume="yes"), thread)
     assert {span.status.status_code.name for span in recorded.spans} == {"UNSET"}
-    asked_back, resumed = recorded.of_kind("AGENT")
-    assert "spanproof.run.ending" not in asked_back.attributes
+    requested_back, resumed = recorded.of_kind("AGENT")
+    assert "spanproof.run.ending" not in requested_back.attributes
     assert resumed.attributes["spanproof.run.ending"] == "answered"
 
 
 def test_an_abandoned_stream_is_no_error(recorded):
-    stream = calculator(calls(("add", {"a": 1})), AIMessage("done")).stream(asked())
+    stream = calculator(calls(("add", {"a": 1})), AIMessage("done")).stream(requested())
     next(stream)
     stream.close()
     assert {span.status.status_code.name for span in recorded.spans} == {"UNSET"}
 
 
-def test_a_graph_that_stops_before_its_tools_has_asked_and_not_answered(recorded):
+def test_a_graph_that_stops_before_its_tools_has_requested_and_not_answered(recorded):
     graph = calculator(checkpointer=MemorySaver())
     graph.interrupt_before_nodes = ["tools"]
     config = {"configurable": {"thread_id": "1"}}
-    graph.invoke(asked(), config)
+    graph.invoke(requested(), config)
     graph.invoke(None, config)
     stopped, went_on = (span.attributes for span in recorded.of_kind("AGENT"))
     assert "spanproof.run.ending" not in stopped
@@ -142,7 +142,7 @@ def test_a_tool_that_answers_directly_has_answered(recorded):
     graph.add_node("tools", ToolNode([add]))
     graph.add_edge(START, "model")
     graph.add_edge("model", "tools")
-    graph.compile(name="direct").invoke(asked())
+    graph.compile(name="direct").invoke(requested())
     run = recorded.named("invoke_agent direct").attributes
     assert run["output.value"] == "3"
     assert run["spanproof.run.ending"] == "answered"
@@ -163,7 +163,7 @@ async def test_abandoned_events_leave_no_span_open(recorded, read):
     assert len(recorded.spans) in (2, 3)
 
 
-async def test_runs_whose_end_is_never_told_do_not_pile_up(recorded, monkeypatch):
+async def test_runs_whose_end_is_never_reported_do_not_pile_up(recorded, monkeypatch):
     monkeypatch.setattr("spanproof.instrumentors.frameworks.langchain.handler._MAX_GOING_ON", 3)
     for number in range(8):
         events = RunnableLambda(lambda given: given).astream_events(number, version="v2")
@@ -186,7 +186,7 @@ async def test_a_run_that_its_caller_cancels_has_not_failed(recorded):
         begun.set()
         await asyncio.Event().wait()
 
-    running = asyncio.create_task(calculator(node=wait, name="waiting").ainvoke(asked()))
+    running = asyncio.create_task(calculator(node=wait, name="waiting").ainvoke(requested()))
     await begun.wait()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -198,7 +198,7 @@ async def test_a_run_that_its_caller_cancels_has_not_failed(recorded):
 def test_a_graph_within_a_graph_is_an_agent_of_its_own(recorded):
     inner = calculator(calls(("add", {"a": 1})), AIMessage("inner done"), name="inner")
     outer = calculator(node=lambda state: {"messages": [inner.invoke(state)["messages"][-1]]}, name="outer")
-    outer.invoke(asked())
+    outer.invoke(requested())
     assert recorded.named("invoke_agent inner").attributes["openinference.span.kind"] == "AGENT"
     assert recorded.named("invoke_agent inner").attributes["input.value"] == "What is 1 + 2?"
     assert recorded.parent(recorded.named("invoke_agent inner")).name == "model"

@@ -13,11 +13,11 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import StructuredTool, tool
 
 from .coders import ScriptedChatModel, messages_of
-from .graphs import add, asked, calculator, calls
+from .graphs import add, calculator, calls, requested
 
 
 def test_a_tool_call_has_arguments_result_and_id(recorded):
-    calculator().invoke(asked())
+    calculator().invoke(requested())
     call = recorded.named("execute_tool add")
     assert json.loads(call.attributes["gen_ai.tool.call.arguments"]) == {"a": 1, "b": 2}
     assert call.attributes["gen_ai.tool.call.result"] == '"3"'
@@ -37,7 +37,7 @@ def test_a_tool_message_is_recorded_by_its_content(recorded):
 
 
 def test_model_calls_record_the_difference_only(recorded):
-    calculator(calls(("add", {"a": 1})), calls(("add", {"a": 2})), AIMessage("done")).invoke(asked())
+    calculator(calls(("add", {"a": 1})), calls(("add", {"a": 2})), AIMessage("done")).invoke(requested())
     llm = recorded.of_kind("LLM")
     assert [len(messages_of(call)) for call in llm] == [1, 1, 1]
     assert [call.attributes.get("spanproof.messages.omitted", 0) for call in llm] == [0, 2, 4]
@@ -50,13 +50,13 @@ def test_model_calls_record_the_difference_only(recorded):
     }
 
 
-def test_a_tools_long_answer_stands_whole_in_the_next_calls_messages_and_begins_its_input(recorded):
+def test_a_tools_long_answer_is_whole_in_the_next_calls_messages_and_begins_its_input(recorded):
     @tool
     def fetch() -> str:
         """Much."""
         return "abc " * 500
 
-    calculator(calls(("fetch", {})), AIMessage("done"), tools=(fetch,)).invoke(asked())
+    calculator(calls(("fetch", {})), AIMessage("done"), tools=(fetch,)).invoke(requested())
     second = recorded.of_kind("LLM")[1]
     assert messages_of(second)[0]["parts"][0]["response"] == "abc " * 500
     assert second.attributes["input.value"] == "abc " * 30 + " … [2000 characters]"
@@ -67,13 +67,13 @@ def test_a_tools_long_answer_stands_whole_in_the_next_calls_messages_and_begins_
 def test_the_bytes_of_a_run_grow_with_its_new_messages(recorded):
     @tool
     def echo(text: str) -> str:
-        """Answers what it is told."""
+        """Answers what it was given."""
         return text
 
     def size(turns: int) -> int:
         recorded.clear()
         answers = [calls(("echo", {"text": "x" * 500})) for _ in range(turns)]
-        calculator(*answers, AIMessage("done"), tools=(echo,)).invoke(asked(), {"recursion_limit": 100})
+        calculator(*answers, AIMessage("done"), tools=(echo,)).invoke(requested(), {"recursion_limit": 100})
         return sum(len(str(value)) for span in recorded.spans for value in span.attributes.values())
 
     ten, twenty = size(10), size(20)
@@ -180,13 +180,13 @@ def test_a_run_goes_by_the_name_it_is_shown_by(serialized, given, name):
         ({}, "Class"),
     ],
 )
-def test_a_call_goes_by_the_model_that_is_asked(given, name):
+def test_a_call_goes_by_the_model_that_is_requested(given, name):
     from spanproof.instrumentors.frameworks.langchain.records import model_name
 
     assert model_name({"name": "Class"}, given) == name
 
 
-def test_a_message_is_written_in_short_form_wherever_in_a_state_it_stands(recorded):
+def test_a_message_is_written_in_short_form_wherever_in_a_state_it_is(recorded):
     RunnableLambda(lambda state: state).invoke({"seen": [(AIMessage("hello"), 1)]})
     shown = json.loads(recorded.named("RunnableLambda").attributes["input.value"])
     assert shown == {"seen": [[{"role": "assistant", "parts": [{"type": "text", "content": "hello"}]}, 1]]}

@@ -9,7 +9,7 @@ from opentelemetry import trace as otel
 
 from spanproof.instrumentors import instrument_langchain, uninstrument
 
-from .graphs import asked, calculator, calls
+from .graphs import calculator, calls, requested
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_an_unsampled_run_records_nothing_and_its_tools_spans_are_as_unsampled(u
         return 1
 
     graph = calculator(calls(("asking", {})), AIMessage("done"), tools=(asking,))
-    answer = asyncio.run(graph.ainvoke(asked())) if asynchronous else graph.invoke(asked())
+    answer = asyncio.run(graph.ainvoke(requested())) if asynchronous else graph.invoke(requested())
     assert answer["messages"][-1].content == "done"
     assert sampled == [False]
     assert otel.get_current_span() is otel.INVALID_SPAN
@@ -57,5 +57,5 @@ def test_the_applications_own_trace_goes_on_through_an_unsampled_run(unsampled):
 
     graph = calculator(calls(("asking", {})), AIMessage("done"), tools=(asking,))
     with tracer.start_as_current_span("request", attributes=kind):
-        graph.invoke(asked())
+        graph.invoke(requested())
     assert unsampled.parent(unsampled.named("query")).name == "request"

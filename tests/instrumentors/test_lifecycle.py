@@ -119,12 +119,12 @@ def _all_of_it():
     )
     options = {"tools": (Greeting(),), "managed_agents": [helper], "planning_interval": 9, "max_steps": 2}
     streaming = coder(model=StreamingModel([written("final_answer(1)")]), stream_outputs=True)
-    asked = StreamingModel(["hello"])([])
-    return coder(*turns, **options).run("Go."), streaming.run("Go."), asked.content
+    requested = StreamingModel(["hello"])([])
+    return coder(*turns, **options).run("Go."), streaming.run("Go."), requested.content
 
 
 def _wrapped(monkeypatch, owner, name):
-    """What stands there now, and what its calls are given from now on: somebody else has wrapped it."""
+    """What is there now, and what its calls are given from now on: somebody else has wrapped it."""
     ours, seen = vars(owner)[name], []
 
     def theirs(self, *args, **kwargs):

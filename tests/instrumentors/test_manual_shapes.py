@@ -1,4 +1,4 @@
-"""Whatever shape a decorated function or a block has, it behaves as before and its span tells the truth."""
+"""Whatever shape a decorated function or a block has, it behaves as before and its span is true."""
 
 import asyncio
 import contextlib
@@ -223,7 +223,7 @@ def test_names_and_cohorts_that_utf8_has_no_form_for_are_exported(recorded, capl
     assert recorded.spans[1].attributes["gen_ai.tool.name"] == "lone \ufffd"
 
 
-def test_what_tells_nothing_of_itself_harms_no_run(recorded):
+def test_what_reports_nothing_of_itself_harms_no_run(recorded):
     class Silent:
         def __str__(self):
             raise ValueError("no")
@@ -233,8 +233,8 @@ def test_what_tells_nothing_of_itself_harms_no_run(recorded):
     with set_cohort(task=Silent(), release="r"), trace.step(Silent()):
         trace.record_execution(Silent(), observation=Silent(), logs=Silent(), error=LookupError("gone"))
     feedback("a" * 32, "thumbs_down", comment=Silent())
-    step, told = recorded.spans
+    step, reported = recorded.spans
     assert step.attributes["spanproof.cohort.release"] == "r"
     assert "Silent" in step.attributes["spanproof.code.source"]
     assert step.attributes["error.type"] == "LookupError"
-    assert "Silent" in told.attributes["spanproof.feedback.comment"]
+    assert "Silent" in reported.attributes["spanproof.feedback.comment"]

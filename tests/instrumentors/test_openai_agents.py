@@ -77,8 +77,8 @@ async def test_a_chat_completions_messages_have_their_calls_and_answers(recorded
     first, second = recorded.of_kind("LLM")
     assert messages_of(first) == [{"role": "user", "parts": [{"type": "text", "content": "1 + 2?"}]}]
     call = {"type": "tool_call", "id": "c1", "name": "add", "arguments": {"a": 1, "b": 2}}
-    (asked,) = messages_of(first, "gen_ai.output.messages")
-    assert asked["parts"] == [{"type": "text", "content": "I ask."}, call]
+    (requested,) = messages_of(first, "gen_ai.output.messages")
+    assert requested["parts"] == [{"type": "text", "content": "I ask."}, call]
     answered = {"type": "tool_call_response", "id": "c1", "response": "3"}
     assert messages_of(second) == [{"role": "tool", "parts": [answered]}]
     assert second.attributes["output.value"] == "It is 3."
@@ -247,7 +247,7 @@ def test_code_of_the_hosted_interpreter_is_a_tool_call_with_its_logs(recorded):
     assert recorded.parent(call).attributes["openinference.span.kind"] == "LLM"
 
 
-def test_what_hosted_code_showed_is_told_in_order_and_nothing_where_the_api_tells_none(recorded):
+def test_what_hosted_code_showed_is_reported_in_order_and_nothing_where_the_api_reports_none(recorded):
     ran = {"type": "code_interpreter_call", "id": "ci_1", "container_id": "box", "status": "completed"}
     image = {"type": "image", "url": "https://files.example/plot.png"}
     outputs = [{"type": "logs", "logs": "4"}, image, {"type": "logs", "logs": "2\n"}]
@@ -275,7 +275,7 @@ async def test_a_tool_that_raises_names_what_it_raised_and_has_no_result(recorde
     assert not {"gen_ai.tool.call.result", "output.value"} & set(call)
 
 
-async def test_what_the_sdk_is_told_to_keep_back_is_hidden_and_not_null(recorded):
+async def test_what_the_sdk_is_reported_to_keep_back_is_hidden_and_not_null(recorded):
     agent = calculator(calls("add", a=1, b=2), says("3"))
     await Runner.run(agent, "1 + 2?", run_config=RunConfig(trace_include_sensitive_data=False))
     call = recorded.named("execute_tool add").attributes
@@ -311,7 +311,7 @@ async def test_uninstrumenting_in_the_middle_of_a_run_ends_its_spans(recorded, c
     instrument_openai_agents(recorded.provider)
 
 
-def test_the_sdks_own_processors_stay_or_make_room_as_asked(recorded):
+def test_the_sdks_own_processors_stay_or_make_room_as_requested(recorded):
     uninstrument()
     other = type(
         "Other",

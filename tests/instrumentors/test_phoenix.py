@@ -1,4 +1,4 @@
-"""Traces of ours in Arize Phoenix: really started, sent to over OTLP, asked through its API."""
+"""Traces of ours in Arize Phoenix: really started, sent to over OTLP, queried through its API."""
 
 import json
 import urllib.request
@@ -37,13 +37,13 @@ def phoenix(tmp_path_factory):
 
 def _shown(url: str, project: str) -> list[dict]:
     """What Phoenix shows of a project's spans."""
-    asked = urllib.request.Request(
+    requested = urllib.request.Request(
         f"{url}/graphql", json.dumps({"query": _SPANS}).encode(), {"Content-Type": "application/json"}
     )
-    with urllib.request.urlopen(asked, timeout=120) as answer:
-        told = json.load(answer)
-    assert "errors" not in told, told
-    nodes = {each["node"]["name"]: each["node"] for each in told["data"]["projects"]["edges"]}
+    with urllib.request.urlopen(requested, timeout=120) as answer:
+        reported = json.load(answer)
+    assert "errors" not in reported, reported
+    nodes = {each["node"]["name"]: each["node"] for each in reported["data"]["projects"]["edges"]}
     return [each["node"] for each in nodes[project]["spans"]["edges"]] if project in nodes else []
 
 

@@ -56,12 +56,12 @@ def finished(span):
 
 
 @pytest.mark.parametrize("end", [finished, lambda span: span.end()])
-@pytest.mark.parametrize("telling", [SynchronousMultiSpanProcessor, ConcurrentMultiSpanProcessor])
-def test_all_that_listen_hear_the_same_of_both_kinds_of_spans(telling, end):
+@pytest.mark.parametrize("reporting", [SynchronousMultiSpanProcessor, ConcurrentMultiSpanProcessor])
+def test_all_that_listen_hear_the_same_of_both_kinds_of_spans(reporting, end):
     found = []
     for light in (True, False):
         listening = [Noting(), OfEnds(), taught()]
-        provided = Provided(light=light, telling=telling(), processors=listening)
+        provided = Provided(light=light, reporting=reporting(), processors=listening)
         first = provided.begin("first")
         late = Noting()
         provided.provider.add_span_processor(late)
@@ -83,7 +83,7 @@ def test_one_that_is_added_before_a_span_ends_hears_of_its_end():
 
 
 class Standing:
-    """Stands in for another processor, as a proxy does: its class has none of the methods."""
+    """Replaces another processor, as a proxy does: its class has none of the methods."""
 
     def __init__(self, processor):
         self._processor = processor
@@ -92,7 +92,7 @@ class Standing:
         return getattr(self._processor, name)
 
 
-def test_one_that_another_stands_in_for_hears_of_spans():
+def test_one_that_another_is_in_for_hears_of_spans():
     noting = Noting()
     provided = Provided(light=True, processors=[Standing(noting)])
     finished(provided.begin("span"))

@@ -1,4 +1,4 @@
-"""What must not leave the process does not, whichever way it is named and wherever it stands."""
+"""What must not leave the process does not, whichever way it is named and wherever it is."""
 
 import copy
 import json
@@ -98,10 +98,10 @@ def test_redactions_may_differ_by_field():
     content = Content(policy)
     content.input({"order": "A-17", "iban": _SECRET})
     content.output({"order": "A-17", "iban": _SECRET})
-    told = content.finished()
-    assert json.loads(told["input.value"])["order"] == "[order]"
-    assert json.loads(told["output.value"])["order"] == "A-17"
-    assert _SECRET not in str(told)
+    reported = content.finished()
+    assert json.loads(reported["input.value"])["order"] == "[order]"
+    assert json.loads(reported["output.value"])["order"] == "A-17"
+    assert _SECRET not in str(reported)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_redactions_may_differ_by_field():
     ],
     ids=["pattern", "function"],
 )
-def test_a_secret_text_stands_nowhere_on_a_run(recorded, redaction):
+def test_a_secret_text_is_nowhere_on_a_run(recorded, redaction):
     uninstrument()
     instrument_smolagents(recorded.provider, content=ContentPolicy(redaction=redaction))
     coder(
@@ -130,7 +130,7 @@ def test_a_secret_text_stands_nowhere_on_a_run(recorded, redaction):
 @pytest.mark.parametrize(
     "redaction", [Redaction(paths=["$.account.iban"]), Redaction(keys=["IBAN"])], ids=["path", "key"]
 )
-def test_a_secret_member_stands_nowhere_in_arguments_results_and_messages(recorded, redaction):
+def test_a_secret_member_is_nowhere_in_arguments_results_and_messages(recorded, redaction):
     from langchain_core.messages import HumanMessage
     from langchain_core.tools import tool
 
@@ -141,8 +141,8 @@ def test_a_secret_member_stands_nowhere_in_arguments_results_and_messages(record
 
     uninstrument()
     instrument_langchain(recorded.provider, content=ContentPolicy(redaction=redaction))
-    asks = calls(("pay", {"account": {"iban": _SECRET, "name": "Ada"}}))
-    model = ScriptedChatModel(answers=[asks])
+    requests = calls(("pay", {"account": {"iban": _SECRET, "name": "Ada"}}))
+    model = ScriptedChatModel(answers=[requests])
     answer = model.invoke([HumanMessage("Pay.")])
     model.invoke([HumanMessage("Pay."), answer, pay.invoke(answer.tool_calls[0])])
     pay.invoke({"account": {"iban": _SECRET, "name": "Ada"}})

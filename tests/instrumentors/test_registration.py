@@ -48,13 +48,13 @@ def exporters(provider):
 
 
 def test_without_arguments_the_standard_variables_decide():
-    told = run(
+    reported = run(
         "p = register()\nprint(json.dumps([dict(p.resource.attributes), exporters(p), instrumented()]))",
         OTEL_SERVICE_NAME="shop",
         OTEL_RESOURCE_ATTRIBUTES="deployment.environment=test",
         OTEL_EXPORTER_OTLP_ENDPOINT="http://collector:4318",
     )
-    resource, exporters, instrumented = told
+    resource, exporters, instrumented = reported
     assert resource["service.name"] == "shop"
     assert resource["deployment.environment"] == "test"
     assert exporters == [["OTLPSpanExporter", "http://collector:4318/v1/traces"]]
@@ -73,12 +73,12 @@ def test_arguments_win_over_variables():
 
 
 def test_the_protocol_may_come_from_the_environment():
-    told = run(
+    reported = run(
         "from spanproof.instrumentors.provider.exporters import choose_protocol\n"
         "print(json.dumps(choose_protocol(None)))",
         OTEL_EXPORTER_OTLP_PROTOCOL="grpc",
     )
-    assert told == "grpc"
+    assert reported == "grpc"
 
 
 def test_no_exporter_is_added_when_the_environment_says_none():
@@ -188,15 +188,17 @@ def test_an_endpoint_that_is_exported_to_already_gets_no_span_twice():
     assert joined == [["OTLPSpanExporter", "http://other:4318/v1/traces"]], "beside the one it had"
 
 
-def test_a_name_that_a_joined_provider_does_not_take_is_told():
-    told = run(
+def test_a_name_that_a_joined_provider_does_not_take_is_reported():
+    reported = run(
         "import logging, io\nsaid = io.StringIO()\nlogging.basicConfig(stream=said)\n"
         "trace.set_tracer_provider(TracerProvider())\nregister(service_name='refunds')\n"
         "register(service_name='refunds')\nprint(json.dumps(said.getvalue()))",
         OTEL_SERVICE_NAME="shop",
     )
-    assert told.count("service_name='refunds' has no effect: the tracer provider that is there already") == 1
-    assert "names the service 'shop'; set OTEL_SERVICE_NAME" in told
+    assert (
+        reported.count("service_name='refunds' has no effect: the tracer provider that is there already") == 1
+    )
+    assert "names the service 'shop'; set OTEL_SERVICE_NAME" in reported
 
 
 def test_project_and_cohort_are_on_the_applications_own_spans():
@@ -234,6 +236,23 @@ def test_importing_the_package_loads_no_framework():
         ({"endpoint": "http://c:4318", "protocol": "smoke"}, "'smoke' is not known; choose 'http/protobuf'"),
     ],
 )
-def test_a_wrong_argument_is_told_with_its_remedy(arguments, message):
+def test_a_wrong_argument_is_reported_with_its_remedy(arguments, message):
     with pytest.raises(ValueError, match=message):
         register(**arguments)
+
+
+def test_eval_tags_are_on_every_span() -> None:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    from spanproof.instrumentors.spans.cohort import CohortProcessor
+
+    exported, cohort = InMemorySpanExporter(), CohortProcessor()
+    cohort.set_tags(("polite", "billing"))
+    provider = TracerProvider()
+    provider.add_span_processor(cohort)
+    provider.add_span_processor(SimpleSpanProcessor(exported))
+    provider.get_tracer("host").start_span("x").end()
+    (span,) = exported.get_finished_spans()
+    assert span.attributes == {"spanproof.eval.tags": ("polite", "billing")}

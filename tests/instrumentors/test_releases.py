@@ -48,11 +48,13 @@ def test_the_oldest_release_tested_is_the_oldest_that_is_named():
 
 def test_the_scenarios_hold_at_the_oldest_releases():
     where = oldest_releases()
-    told = f"from importlib.metadata import version; print({{name: version(name) for name in {_FRAMEWORKS}}})"
+    reported = (
+        f"from importlib.metadata import version; print({{name: version(name) for name in {_FRAMEWORKS}}})"
+    )
     environment = {**os.environ, "PYTHONPATH": str(where)}
     environment.pop("PYTEST_XDIST_WORKER", None)
     seen = subprocess.run(
-        [sys.executable, "-c", told], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", reported], env=environment, capture_output=True, text=True, check=True
     )
     oldest = requirements_of("oldest")
     assert {name: oldest[name] for name in _FRAMEWORKS} == eval(seen.stdout)

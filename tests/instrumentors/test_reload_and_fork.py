@@ -28,23 +28,23 @@ def run(code):
     program = AGENT_PROGRAM + _PRELUDE + code + "\nprint(json.dumps([told, dict(diagnostics().errors)]))"
     ended = run_program(sys.executable, "-c", program)
     assert ended.returncode == 0, ended.stderr
-    told, errors = json.loads(ended.stdout.splitlines()[-1])
+    reported, errors = json.loads(ended.stdout.splitlines()[-1])
     assert errors == {}
-    return told
+    return reported
 
 
 @pytest.mark.parametrize("module", ["smolagents.agents", "smolagents.tools", "smolagents.models"])
 def test_an_agent_made_before_a_reload_works_on_and_is_recorded(module):
-    told = run(f"""
+    reported = run(f"""
 instrument_smolagents(provider)
 importlib.reload(importlib.import_module({module!r}))
 told += [answer(), kinds()]
 """)
-    assert told == [42, RUN_KINDS]
+    assert reported == [42, RUN_KINDS]
 
 
 def test_after_a_reload_of_the_executor_instrumenting_again_records_as_before():
-    told = run("""
+    reported = run("""
 import smolagents.local_python_executor as module
 instrument_smolagents(provider)
 original = importlib.reload(module).timeout
@@ -54,11 +54,11 @@ told += [answer(), kinds(), module.timeout is original]
 uninstrument()
 told += [answer(), kinds(), module.timeout is original]
 """)
-    assert told == [42, True, 42, RUN_KINDS, False, 42, [], True]
+    assert reported == [42, True, 42, RUN_KINDS, False, 42, [], True]
 
 
 def test_classes_that_a_reload_made_are_as_uninstrumented_until_instrumenting_again():
-    told = run("""
+    reported = run("""
 import smolagents.agents as module
 instrument_smolagents(provider)
 CodeAgent = importlib.reload(module).CodeAgent
@@ -69,11 +69,11 @@ told += [answer(), kinds()]
 uninstrument()
 told += [answer(), kinds(), module.MultiStepAgent.run is original]
 """)
-    assert told == [42, [], 42, RUN_KINDS, 42, [], True]
+    assert reported == [42, [], 42, RUN_KINDS, 42, [], True]
 
 
 def test_a_reload_of_langchains_callbacks_and_instrumenting_again_harm_nothing():
-    told = run("""
+    reported = run("""
 import langchain_core.callbacks.manager as module
 from langchain_core.runnables import RunnableLambda
 def double(): return RunnableLambda(lambda x: 2 * x).invoke(21)
@@ -87,7 +87,7 @@ told += [double(), len(kinds()) <= 1]
 uninstrument()
 told += [double(), kinds(), vars(module.CallbackManager)["configure"] is original]
 """)
-    assert told == [42, ["CHAIN"], 42, True, 42, True, 42, [], True]
+    assert reported == [42, ["CHAIN"], 42, True, 42, True, 42, [], True]
 
 
 def test_a_child_forked_while_every_lock_is_held_runs_and_exports_on_its_own(receiving):
@@ -111,7 +111,7 @@ provider = register(endpoint={receiving.http!r}, instrument=("smolagents",))
 
 
 def test_a_child_forked_within_a_run_runs_on_its_own_and_the_run_goes_on():
-    told = run("""
+    reported = run("""
 from langchain_core.runnables import RunnableLambda
 instrument_langchain(provider)
 instrument_smolagents(provider)
@@ -123,7 +123,7 @@ def forking(value):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 told += [RunnableLambda(forking).invoke(1), kinds(), answer(), kinds()]
 """)
-    assert told == [0, ["CHAIN"], 42, RUN_KINDS]
+    assert reported == [0, ["CHAIN"], 42, RUN_KINDS]
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])

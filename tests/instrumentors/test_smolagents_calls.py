@@ -50,7 +50,7 @@ def test_later_calls_record_new_messages_only_and_say_what_they_left_out(recorde
     assert sum(len(messages_of(call)) for call in calls) == len(roles) - 2
 
 
-def test_what_ends_an_answer_is_told_once_and_again_where_it_changes(recorded):
+def test_what_ends_an_answer_is_reported_once_and_again_where_it_changes(recorded):
     coder("'a plan'", "print(1)", "print(2)", "final_answer(1)", planning_interval=9).run("Go.")
     plan, first, *later = (
         call.attributes.get("gen_ai.request.stop_sequences") for call in recorded.of_kind("LLM")
@@ -131,7 +131,7 @@ class FallbackModel(Model):
         return self.other.generate(messages, **options)
 
 
-def test_a_model_that_asks_another_model_is_two_calls(recorded):
+def test_a_model_that_requests_another_model_is_two_calls(recorded):
     other = ScriptedModel([written("final_answer(1)")])
     other([ChatMessage(role=MessageRole.USER, content="warm up")])
     recorded.clear()

@@ -38,8 +38,8 @@ def _until_it_answers(port, seconds):
 def _real_time_library(packages: Path) -> str:
     """Where this machine has the library that ZeroMQ needs and the tests' image lacks."""
     (module,) = packages.glob("zmq/backend/cython/_zmq*.so")
-    told = subprocess.run(["ldd", module], capture_output=True, text=True, check=True).stdout
-    return next(line.split()[2] for line in told.splitlines() if line.split()[0] == "librt.so.1")
+    reported = subprocess.run(["ldd", module], capture_output=True, text=True, check=True).stdout
+    return next(line.split()[2] for line in reported.splitlines() if line.split()[0] == "librt.so.1")
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def gateway(docker_daemon, monkeypatch):
     """Arguments by which the executor starts a kernel gateway from what is installed here."""
     monkeypatch.setenv("DOCKER_HOST", docker_daemon.host)
     packages, port = jupyter_packages(), free_port()
-    # It asks ten times, a second apart; on a busy machine the gateway takes longer to start.
+    # It tries ten times, a second apart; on a busy machine the gateway takes longer to start.
     patient = SimpleNamespace(sleep=lambda seconds: _until_it_answers(port, seconds))
     monkeypatch.setattr(remote_executors, "time", patient)
     return {
@@ -77,7 +77,7 @@ def test_code_that_ran_in_a_container_is_recorded_with_the_images_name_and_diges
         "final_answer(x)",
         executor_type="docker",
         executor_kwargs=gateway,
-        # A kernel drops what it is asked while it tells of an error; a model takes longer than that.
+        # A kernel drops requests while it reports an error; a model takes longer than that.
         step_callbacks=[lambda step: time.sleep(3 if step.error else 0)],
     )
     try:

@@ -72,7 +72,7 @@ def test_between_two_items_of_a_stream_the_callers_context_is_current(recorded):
     assert recorded.parent(recorded.of_kind("AGENT")[0]).name == "request"
 
 
-def test_a_stream_belongs_to_the_context_in_which_it_was_asked_for(recorded):
+def test_a_stream_belongs_to_the_context_in_which_it_was_requested_for(recorded):
     tracer = recorded.provider.get_tracer("application")
     with tracer.start_as_current_span("request", attributes={"openinference.span.kind": "X"}):
         stream = coder(*_TWO_STEPS).run("How much?", stream=True)
@@ -93,7 +93,7 @@ def test_interleaved_streams_do_not_mix(recorded):
         assert len(own) == 7
 
 
-def test_a_stream_that_nobody_reads_leaves_no_span(recorded):
+def test_a_stream_that_no_one_reads_leaves_no_span(recorded):
     coder(*_TWO_STEPS).run("How much?", stream=True)
     gc.collect()
     assert recorded.spans == []

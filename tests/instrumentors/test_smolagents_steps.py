@@ -1,4 +1,4 @@
-"""CHAIN spans: the code as it ran and what came of it, for every way a step can go."""
+"""CHAIN spans: the code as it ran and its outcome, for every way a step can go."""
 
 import json
 from typing import ClassVar
@@ -15,7 +15,7 @@ def test_a_step_records_code_logs_output_and_observation(recorded):
     step = recorded.named("step 1").attributes
     assert step["spanproof.code.source"] == "print('one')\n40 + 2"
     assert step["spanproof.code.language"] == "python"
-    assert "spanproof.code.sha256" not in step  # the code stands there whole
+    assert "spanproof.code.sha256" not in step  # the code is there whole
     assert step["spanproof.execution.logs"] == "one\n"
     assert step["spanproof.execution.output"] == "42"
     assert step["spanproof.execution.output.mime_type"] == "application/json"
@@ -28,7 +28,7 @@ def test_a_step_records_code_logs_output_and_observation(recorded):
     assert step["spanproof.executor.version"].startswith("python 3.")
 
 
-def test_the_string_of_digits_is_told_from_the_number(recorded):
+def test_the_string_of_digits_is_reported_from_the_number(recorded):
     coder("'42'", "42", "final_answer(1)").run("Go.")
     text, number = recorded.named("step 1").attributes, recorded.named("step 2").attributes
     assert text["spanproof.execution.output.mime_type"] == "text/plain"
@@ -88,7 +88,7 @@ def test_what_the_host_was_handling_is_no_cause_of_a_step(recorded):
         assert "RuntimeError" not in recorded.named(name).attributes["spanproof.execution.error.chain"]
 
 
-def test_exceptions_that_compare_as_they_like_are_told_by_identity(recorded):
+def test_exceptions_that_compare_as_they_like_are_reported_by_identity(recorded):
     class Odd(Exception):
         def __eq__(self, other):
             raise ValueError("not comparable")
@@ -252,7 +252,7 @@ def test_the_shared_tools_are_left_as_they_were(recorded):
     assert echo("x") == "x"
 
 
-def test_a_step_tells_the_tokens_of_its_model_call_under_a_name_of_its_own(recorded):
+def test_a_step_reports_the_tokens_of_its_model_call_under_a_name_of_its_own(recorded):
     coder("0", "1", "final_answer(2)", planning_interval=5).run("Go.")
     steps = [span.attributes for span in recorded.of_kind("CHAIN")]
     assert [step["spanproof.step.kind"] for step in steps] == ["planning", "action", "action"]

@@ -31,14 +31,14 @@ def test_a_sampler_may_change_what_it_gave():
 
 
 @pytest.mark.parametrize("decision", Decision)
-def test_the_sampler_is_asked_once_and_its_word_holds(decision):
+def test_the_sampler_is_requested_once_and_its_word_holds(decision):
     result = SamplingResult(decision, {"of.sampler": ["x"], "at.start": 2}, TraceState([("vendor", "1")]))
     found = []
     for light in (True, False):
         sampler = Deciding(result)
         provided = Provided(light=light, sampler=sampler)
         span = provided.begin()
-        found.append((sampler.asked, span.is_recording(), span.get_span_context()))
+        found.append((sampler.queried, span.is_recording(), span.get_span_context()))
         if span.is_recording():
             found[-1] += (dict(span.attributes),)
         span.end(9)
@@ -62,13 +62,13 @@ def test_what_the_parent_decides_is_decided_for_its_children(sampler, kept):
     assert light.is_recording() is own.is_recording() is kept
 
 
-def test_a_generator_of_random_ids_that_was_taught_otherwise_is_asked(monkeypatch):
+def test_a_generator_of_random_ids_that_was_taught_otherwise_is_requested(monkeypatch):
     monkeypatch.setattr(RandomIdGenerator, "generate_span_id", lambda _: 5)
     provided = Provided(light=True, ids=RandomIdGenerator())
     assert provided.begin().get_span_context().span_id == 5
 
 
-def test_ids_come_from_whoever_makes_them_by_now():
+def test_ids_come_from_the_generator_in_use():
     provided = Provided(light=True, ids=RandomIdGenerator())
     provided.tracer.id_generator = Counting()
     assert provided.begin().get_span_context().span_id == Counting().generate_span_id()
@@ -119,7 +119,7 @@ class Further(trace.Tracer):
     """A tracer of another vendor's."""
 
     def start_span(self, *args, **kwargs):
-        self.asked = args
+        self.queried = args
         return trace.INVALID_SPAN
 
     def start_as_current_span(self, *args, **kwargs):
@@ -130,7 +130,7 @@ def test_another_tracer_and_one_with_more_to_it_begin_their_own():
     given = (Context(), SpanKind.CLIENT, {"a": 1}, [Link(ELSEWHERE)])
     other = Further()
     assert started_by(span_starter(other))("span", *given) is trace.INVALID_SPAN
-    assert other.asked == ("span", *given)
+    assert other.queried == ("span", *given)
     counting = SimpleNamespace(start_span=lambda *_: lambda: None)
     for has in ({"_of_a_later_release": True}, {"_tracer_metrics": counting}):
         provided = Provided(light=False)
@@ -164,7 +164,7 @@ def test_spans_of_a_release_that_gives_them_more_are_the_sdks(monkeypatch):
     assert not isinstance(Provided(light=True).begin(), FastSpan)
 
 
-def test_a_tracer_that_is_switched_off_is_asked_itself():
+def test_a_tracer_that_is_switched_off_is_requested_itself():
     provided = Provided(light=True)
     provided.tracer._tracer_config = SimpleNamespace(is_enabled=False)
     assert not isinstance(provided.begin(), FastSpan)

@@ -1,4 +1,4 @@
-"""feedback(): told long after the run, in a trace of its own that names the run's."""
+"""feedback(): given long after the run, in a trace of its own that names the run's."""
 
 import pytest
 from opentelemetry.trace import format_span_id, format_trace_id
@@ -43,10 +43,10 @@ def test_a_comment_is_content(recorded, run):
     assert "spanproof.feedback.comment" not in recorded.named("feedback").attributes
 
 
-def test_a_block_tells_the_id_of_its_trace(recorded, run):
+def test_a_block_reports_the_id_of_its_trace(recorded, run):
     with trace.step("request") as block:
-        told = block.trace_id
-    assert told == block.trace_id == format_trace_id(recorded.named("request").context.trace_id)
+        reported = block.trace_id
+    assert reported == block.trace_id == format_trace_id(recorded.named("request").context.trace_id)
     assert trace.step("not begun").trace_id is None
 
 
@@ -60,6 +60,6 @@ def test_a_block_tells_the_id_of_its_trace(recorded, run):
         (("0" * 32, "rerun"), "not all 0"),
     ],
 )
-def test_a_wrong_argument_is_told_with_its_remedy(arguments, message):
+def test_a_wrong_argument_is_reported_with_its_remedy(arguments, message):
     with pytest.raises(ValueError, match=message):
         feedback(*arguments)

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 class Untold:
-    """In place of what is recorded: of that nobody asks here."""
+    """In place of what is recorded: no test here reads that."""
 
     provider = TracerProvider(shutdown_on_exit=False)
 
@@ -65,5 +65,5 @@ def test_a_run_leaves_no_more_to_the_garbage_collector_than_without_us(name, ins
         return  # an error that the framework keeps is a circle itself, with every frame that it came through
     instrumented()
     more = left_by(SCENARIOS[name]) - before
-    # Of what Python makes by itself, a framework that has a handler to tell makes some more.
+    # Of what Python makes by itself, a framework that notifies a handler makes some more.
     assert {kind for kind in more if kind.__module__ != "builtins"} == set()

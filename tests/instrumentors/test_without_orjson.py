@@ -1,4 +1,4 @@
-"""Without orjson, which nobody has to install, JSON is written by `json`, and says the same."""
+"""Without orjson, which is optional, JSON is written by `json`, and says the same."""
 
 import json
 import os

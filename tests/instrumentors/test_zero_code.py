@@ -47,7 +47,7 @@ def test_register_leaves_a_release_out_of_range_alone_too():
     assert "smolagents 1.2.0 is installed, smolagents>=1.24 is needed" in ended.stderr
 
 
-def test_a_release_out_of_range_is_told_and_the_others_go_on(monkeypatch, caplog):
+def test_a_release_out_of_range_is_reported_and_the_others_go_on(monkeypatch, caplog):
     monkeypatch.setattr(releases, "version", lambda name: "1.2.0" if name == "smolagents" else version(name))
     reset_diagnostics()
     try:
@@ -74,7 +74,7 @@ def test_a_program_that_knows_nothing_of_us_is_on_the_trace(launcher, receiving,
     assert receiving.kinds() == RUN_KINDS
 
 
-def test_variables_that_cannot_be_read_are_told_in_a_line_and_the_program_is_on_the_trace(
+def test_variables_that_cannot_be_read_are_reported_in_a_line_and_the_program_is_on_the_trace(
     launcher, receiving, tmp_path
 ):
     app = tmp_path / "app.py"
@@ -89,17 +89,17 @@ def test_variables_that_cannot_be_read_are_told_in_a_line_and_the_program_is_on_
     ended = run_program(launcher, sys.executable, str(app), **exporting, **wrong)
     assert (ended.returncode, ended.stdout) == (0, "42\n"), ended.stderr
     assert receiving.kinds() == RUN_KINDS
-    told = ended.stderr.splitlines()
-    assert [line.partition("=")[0] for line in told] == [
+    reported = ended.stderr.splitlines()
+    assert [line.partition("=")[0] for line in reported] == [
         "OTEL_BSP_SCHEDULE_DELAY",
         "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT",
         "OTEL_EXPORTER_OTLP_PROTOCOL",
         "OTEL_TRACES_EXPORTER",
     ]
-    assert told[0].endswith("='soon' is not a whole number from 1 up, so it is ignored")
+    assert reported[0].endswith("='soon' is not a whole number from 1 up, so it is ignored")
 
 
-def test_a_framework_that_works_in_other_ways_is_told_and_the_program_runs(launcher, receiving, tmp_path):
+def test_a_framework_that_works_in_other_ways_is_reported_and_the_program_runs(launcher, receiving, tmp_path):
     broken = tmp_path / "smolagents"
     broken.mkdir()
     (broken / "__init__.py").write_text("from . import agents\nclass Tool: ...\nclass Model: ...\n")

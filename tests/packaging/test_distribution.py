@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {
-    "experiments", "api", "failures",
+    "experiments", "api", "failures", "benchmarks", "client",
     "semconv", "instrumentors", "sandbox", "trace", "evaluators", "gate", "suites", "collector", "store",
     "alerts", "cli", "config", "testing",
 }  # fmt: skip

@@ -1,10 +1,10 @@
 """A real Docker daemon for the tests, with an image made of this machine's own interpreter.
 
 `docker_daemon` (session) gives its socket and the image's name. All workers of one pytest run share one
-daemon: each holds a shared lock while it needs it, and the keeper, which started the daemon, ends it and
-removes what it wrote when nobody holds the lock any more, however the workers ended. The keeper is process
-1 of a process and a mount namespace: whatever ends it, all processes and mounts of the daemon end with it;
-files it could not remove then are removed by the next keeper. A machine without dockerd fails.
+daemon: each holds a shared lock while it needs it, and the reaper, which started the daemon, ends it and
+removes what it wrote when no process holds the lock any more, however the workers ended. The reaper is
+process 1 of a process and a mount namespace: whatever ends it, all processes and mounts of the daemon end
+with it; files it could not remove then are removed by the next reaper. A machine without dockerd fails.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def docker_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DockerDa
 def running(shared: Path) -> Iterator[DockerDaemon]:
     """The daemon of all who share a directory, while this is open."""
     with (shared / "dockerd.users").open("a") as users, (shared / "dockerd.start").open("a") as starting:
-        # The keeper waits for every shared lock to go: ours is there before we look whether anything runs, as
+        # The reaper waits for every shared lock to go: ours is there before we look whether anything runs, as
         # one that has seen none will end its daemon, and before anything is started.
         fcntl.flock(starting, fcntl.LOCK_EX)
         fcntl.flock(users, fcntl.LOCK_SH)
@@ -101,17 +101,17 @@ def _running(shared: Path) -> dict[str, str] | None:
 
 
 def _started(shared: Path) -> dict[str, str]:
-    keeper = start_keeper(shared)
+    reaper = start_reaper(shared)
     deadline = time.monotonic() + _HANGS_S
     while (state := _running(shared)) is None:
-        if keeper.poll() is not None or time.monotonic() > deadline:
+        if reaper.poll() is not None or time.monotonic() > deadline:
             log = (shared / "dockerd.log").read_text(errors="replace")
             pytest.fail(f"dockerd did not start:\n{log[-3000:]}")
         time.sleep(0.05)
     return state
 
 
-def start_keeper(shared: Path, *options: str) -> subprocess.Popen[bytes]:
+def start_reaper(shared: Path, *options: str) -> subprocess.Popen[bytes]:
     """Start `keep` as process 1 of its namespaces, which end with it, and it with the process returned."""
     command = [
         "unshare",
@@ -132,7 +132,7 @@ def start_keeper(shared: Path, *options: str) -> subprocess.Popen[bytes]:
 
 
 def keep(shared: Path, *, image: bool = True) -> None:
-    """Run the daemon until nobody uses it; then end it and remove everything of it."""
+    """Run the daemon until no process uses it; then end it and remove everything of it."""
     remove_leftovers()
     place, held = _own_place()
     address = f"unix://{place}/docker.sock"
@@ -173,15 +173,15 @@ def _own_place() -> tuple[Path, int]:
     """A new directory, and what holds it."""
     while True:
         place = Path(tempfile.mkdtemp(prefix=PLACE))
-        with contextlib.suppress(OSError):  # another keeper took it for a leftover before it was locked
+        with contextlib.suppress(OSError):  # another reaper took it for a leftover before it was locked
             return place, _locked(place)
 
 
 def _locked(place: Path) -> int:
-    """Held while its keeper lives.
+    """Held while its reaper lives.
 
     Raises:
-        BlockingIOError: somebody else's keeper lives.
+        BlockingIOError: somebody else's reaper lives.
         FileNotFoundError: it has been removed.
     """
     held = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
@@ -195,7 +195,7 @@ def _locked(place: Path) -> int:
 
 
 def remove_leftovers() -> None:
-    """Of keepers that were killed: their processes and mounts have ended with them."""
+    """Of reapers that were killed: their processes and mounts have ended with them."""
     for place in Path(tempfile.gettempdir()).glob(f"{PLACE}*"):
         with contextlib.suppress(OSError):
             held = _locked(place)
@@ -255,9 +255,9 @@ def _import_image(address: str, place: Path) -> None:
     client = _answers(address)
     repository, tag = IMAGE.split(":")
     path = "ENV PATH=/usr/local/bin:/usr/bin:/bin"
-    told = client.import_image_from_file(str(archive), repository=repository, tag=tag, changes=[path])
-    if '"error"' in told:
-        raise RuntimeError(f"the test image cannot be imported: {told}")
+    reported = client.import_image_from_file(str(archive), repository=repository, tag=tag, changes=[path])
+    if '"error"' in reported:
+        raise RuntimeError(f"the test image cannot be imported: {reported}")
     client.close()
     archive.unlink()
 
@@ -306,8 +306,10 @@ def _fill(tar: tarfile.TarFile) -> None:
 
 
 def _libraries(binaries: Iterable[Path]) -> set[str]:
-    told = subprocess.run(["ldd", *map(str, binaries)], check=False, capture_output=True, text=True).stdout
-    return set(re.findall(r"(?:=> |^\t)(/.+) \(0x", told, re.MULTILINE))  # a path may have spaces
+    reported = subprocess.run(
+        ["ldd", *map(str, binaries)], check=False, capture_output=True, text=True
+    ).stdout
+    return set(re.findall(r"(?:=> |^\t)(/.+) \(0x", reported, re.MULTILINE))  # a path may have spaces
 
 
 def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:

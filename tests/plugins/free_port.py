@@ -1,4 +1,4 @@
-"""A port for a server that takes its time to start, and must be told beforehand where it shall listen."""
+"""A port for a server that takes its time to start, and must be given its port beforehand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _FIRST = 10_000
 
 
 def free_port() -> int:
-    """One at which nobody listens on the loopback, below those that the kernel gives to who names none."""
+    """A free one on the loopback, below those that the kernel assigns by itself."""
     end = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         port = _FIRST + secrets.randbelow(max(1, end - _FIRST))

@@ -130,8 +130,8 @@ def _code(step: Mapping[str, Any]) -> dict[str, Any]:
 
 def _model(spans: _Spans, span_id: str, parent: str, step: Mapping[str, Any]) -> None:
     parts: list[dict[str, Any]] = [{"type": "text", "content": step["said"]}] if "said" in step else []
-    for asked in step.get("asked", ()):
-        parts.append({"type": "tool_call", "name": asked["tool"], "arguments": asked["arguments"]})
+    for requested in step.get("asked", ()):
+        parts.append({"type": "tool_call", "name": requested["tool"], "arguments": requested["arguments"]})
     spans.add(span_id, parent, "chat m-1", **{
         oi.SPAN_KIND: "LLM",
         genai.OUTPUT_MESSAGES: json.dumps([{"role": "assistant", "parts": parts}]),

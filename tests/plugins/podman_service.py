@@ -17,7 +17,7 @@ from pathlib import Path
 from docker_daemon import IMAGE, DockerDaemon, write_image
 from waiting import becomes
 
-NOBODY = 65534
+UNPRIVILEGED = 65534
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def running(directory: Path) -> Iterator[DockerDaemon]:
     archive = directory / "image.tar"
     write_image(archive)
     directory.chmod(0o755)
-    os.chown(home, NOBODY, NOBODY)
+    os.chown(home, UNPRIVILEGED, UNPRIVILEGED)
     ranges = directory / "ranges"
     ranges.write_text("nobody:100000:65536\n")
     environment = {"HOME": str(home), "XDG_RUNTIME_DIR": str(home), "PATH": os.environ["PATH"]}
@@ -57,7 +57,7 @@ def _command(home: Path, ranges: Path) -> list[str]:
         *["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c"],
         f'{mounts} && cd {home} && "$@"',
         "sh",
-        *f"setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups".split(),
+        *f"setpriv --reuid={UNPRIVILEGED} --regid={UNPRIVILEGED} --clear-groups".split(),
         *[
             "podman",
             "--cgroup-manager=cgroupfs",

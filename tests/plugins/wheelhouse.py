@@ -1,4 +1,4 @@
-"""Wheels for tests: a directory that replaces the index of pip."""
+"""Wheels for tests: a directory that replaces an index of pip."""
 
 from __future__ import annotations
 

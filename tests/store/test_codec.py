@@ -58,7 +58,7 @@ def test_what_an_evaluation_holds_is_all_written(evaluation):
 
 
 @pytest.mark.parametrize("outcome", [Scored(0.5, Label.FAIL, "x"), Skipped("y"), Errored("z", "w")])
-def test_outcomes_are_told_apart_by_their_fields(outcome):
+def test_outcomes_are_reported_apart_by_their_fields(outcome):
     from spanproof.trace.codec import _decoder
 
     assert _decoder(Outcome)(to_plain(outcome)) == outcome

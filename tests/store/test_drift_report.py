@@ -64,7 +64,7 @@ def test_people_are_shown_each_ending_with_its_image(report):
     )
 
 
-def test_no_drift_is_told_and_checks(report):
+def test_no_drift_is_reported_and_checks(report):
     code, said = report([ended(1, "sha256:aa11"), ended(2, "sha256:bb22")], "--check")
     assert (code, said.out) == (0, "")
     assert "no code ended otherwise" in said.err
@@ -76,7 +76,7 @@ def test_what_is_older_or_of_another_project_is_left_out(report):
     assert json.loads(report(evaluations, "--json", "--project", "other")[1].out) == {"drifts": []}
 
 
-def test_on_a_terminal_a_bar_tells_how_far_it_is(report, monkeypatch):
+def test_on_a_terminal_a_bar_reports_how_far_it_is(report, monkeypatch):
     terminal = Console(file=io.StringIO(), force_terminal=True, width=100)
     monkeypatch.setattr("spanproof.cli.output.console.error_console", terminal)
     report([ended(1, "sha256:aa11"), ended(2, "sha256:bb22", error=MISSING)])

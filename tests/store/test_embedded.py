@@ -45,8 +45,8 @@ def test_what_was_written_outlives_a_process_that_is_killed(tmp_path, evaluation
         assert len(list(store.scores())) == 250
 
 
-def test_another_process_is_told_who_holds_the_store(embedded, tmp_path):
-    told = subprocess.run(
+def test_another_process_is_reported_who_holds_the_store(embedded, tmp_path):
+    reported = subprocess.run(
         [
             sys.executable,
             "-c",
@@ -56,9 +56,9 @@ def test_another_process_is_told_who_holds_the_store(embedded, tmp_path):
         text=True,
         timeout=120,
     )
-    assert told.returncode == 1
-    assert f"(process {os.getpid()})" in told.stderr
-    assert "stop it and try again" in told.stderr
+    assert reported.returncode == 1
+    assert f"(process {os.getpid()})" in reported.stderr
+    assert "stop it and try again" in reported.stderr
 
 
 def test_a_second_directory_in_one_process_is_refused_and_the_first_goes_on(embedded, tmp_path, evaluation):
@@ -146,7 +146,7 @@ def test_spans_of_the_second_schema_are_kept_when_their_table_gets_another_key(t
 def test_a_store_of_a_newer_schema_is_refused(tmp_path):
     with open_store(tmp_path) as store, store._connections.lease() as client:
         client.insert("spanproof.migrations", [[999]], column_names=["version"])
-    with pytest.raises(StoreError, match="has schema version 999, this Spanproof knows 7: upgrade"):
+    with pytest.raises(StoreError, match="has schema version 999, this Spanproof knows 11: upgrade"):
         open_store(tmp_path)
     with open_store(tmp_path.parent / f"{tmp_path.name}-fresh"):
         pass
@@ -163,12 +163,12 @@ def test_a_store_of_a_newer_schema_is_refused(tmp_path):
         ("http://127.0.0.1:99999/", "no number from 1 to 65535"),
     ],
 )
-def test_a_wrong_location_is_told_at_once(location, words):
+def test_a_wrong_location_is_reported_at_once(location, words):
     with pytest.raises(StoreError, match=words):
         open_store(location)
 
 
-def test_a_directory_that_cannot_be_made_is_told(tmp_path):
+def test_a_directory_that_cannot_be_made_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot be used as a directory"):
         open_store(tmp_path / "file" / "store")
@@ -198,9 +198,9 @@ def test_a_shared_store_is_read_by_other_processes_while_it_is_written(tmp_path,
 
 
 def test_a_store_that_is_not_shared_is_not_read_by_others(embedded, tmp_path):
-    told = read_elsewhere(tmp_path / "store")
-    assert told.returncode == 1
-    assert "is held by" in told.stderr
+    reported = read_elsewhere(tmp_path / "store")
+    assert reported.returncode == 1
+    assert "is held by" in reported.stderr
 
 
 @pytest.fixture

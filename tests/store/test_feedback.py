@@ -1,4 +1,4 @@
-"""What a user tells of a run is stored, shown with the run, and counts in the gate."""
+"""The feedback of a user on a run is stored, shown with the run, and counts in the gate."""
 
 import json
 
@@ -13,8 +13,8 @@ from spanproof.evaluators.engine import Engine
 from spanproof.instrumentors import feedback, trace
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import open_store
+from spanproof.store.filters import Filter
 from spanproof.store.measures import Groups
-from spanproof.store.queries import Filter
 from spanproof.trace import Layer, trace_of
 from spanproof.trace.dialects import normalise
 

@@ -93,3 +93,65 @@ def test_rows_are_written_as_csv_that_no_spreadsheet_runs(tmp_path, evaluation, 
 def test_a_mistake_is_named_with_its_remedy(location, capfd, arguments, says):
     assert run(["query", *arguments, "--store", location]) == 2
     assert says in capfd.readouterr().err
+
+
+def test_other_rates_have_intervals_too(location, capfd):
+    arguments = ["query", "groundedness.score", "--since", "1h", "--store", location]
+    assert run([*arguments, "--json"]) == 0
+    row = json.loads(capfd.readouterr().out)
+    assert (row["error_rate"], row["skip_rate"], row["presence_rate"]) == (0.1, 0.0, 0.9)
+    assert row["error_low"] < 0.1 < row["error_high"]
+    assert run([*arguments, "--rate", "error", "--compare"]) == 0
+    shown = capfd.readouterr().out
+    assert "10.0%" in shown
+    assert "+10.0%" in shown
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_rows_are_written_as_columns(location, tmp_path, suffix):
+    from pyarrow import feather, parquet
+
+    path = tmp_path / f"rates.{suffix}"
+    arguments = ["query", "groundedness.score", "--by", "agent", "--store", location, "--out", str(path)]
+    assert run(arguments) == 0
+    table = parquet.read_table(path) if suffix == "parquet" else feather.read_table(path)
+    assert table.column("failed").to_pylist() == [4]
+
+
+def test_sql_reads_the_tables(location, capfd):
+    sql = "SELECT label, count() AS n FROM scores FINAL WHERE name = 'groundedness' GROUP BY label;"
+    assert run(["sql", sql, "--store", location, "--json"]) == 0
+    rows = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert {row["label"]: row["n"] for row in rows} == {"": 1, "fail": 4, "pass": 10}
+    assert (
+        run(["sql", "SELECT arrayJoin([0, 1, 2]) AS number", "--limit", "2", "--store", location, "--csv"])
+        == 0
+    )
+    assert capfd.readouterr().out == "number\n0\n1\n"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DROP TABLE scores",
+        "INSERT INTO scores SELECT * FROM scores",
+        "SELECT 1; SELECT 2",
+        "SELECT * FROM file('/etc/passwd', 'LineAsString')",
+        "SELECT * FROM url('http://127.0.0.1/', 'LineAsString')",
+        "WITH x AS (SELECT * FROM remote('127.0.0.1', system.one)) SELECT * FROM x",
+        "SELECT 1 INTO OUTFILE '/tmp/x'",
+        "SELECT (SELECT count() FROM executable('x', 'TSV', 'a String'))",
+        "SELECT file('/etc/passwd')",
+        "SET readonly = 0",
+        "SELECT FROM WHERE",
+    ],
+)
+def test_sql_changes_and_reads_nothing_else(location, capfd, sql):
+    assert run(["sql", sql, "--store", location]) == 2
+    assert "store" in capfd.readouterr().err
+
+
+def test_sql_while_another_process_holds_the_store(location, capfd):
+    with open_store(location, share=True):
+        assert run(["sql", "SELECT count() AS n FROM scores FINAL", "--store", location, "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["n"] > 0

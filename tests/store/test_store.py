@@ -25,7 +25,7 @@ def test_a_trace_that_is_not_there_is_none(store):
     assert store.evaluation("f" * 32) is None
 
 
-def test_many_evaluations_come_back_in_the_order_they_are_asked_for(store, evaluation):
+def test_many_evaluations_come_back_in_the_order_they_are_requested_for(store, evaluation):
     written = [evaluation(number) for number in range(1, 6)]
     store.write(written)
     ids = [each.trace.trace_id for each in written]
@@ -33,7 +33,7 @@ def test_many_evaluations_come_back_in_the_order_they_are_asked_for(store, evalu
     assert store.evaluations([]) == []
 
 
-def test_ids_are_told_by_project_and_time(store, evaluation):
+def test_ids_are_reported_by_project_and_time(store, evaluation):
     written = [evaluation(number) for number in range(1, 6)]
     store.write(written)
     rows = store.traces(limit=100)

@@ -84,12 +84,12 @@ def test_a_trace_shown_for_machines_is_the_whole_evaluation(location, capfd, eva
         ("", "no stored trace has an id that starts with ''"),
     ],
 )
-def test_a_trace_that_is_not_there_is_told_with_those_that_are_near(location, capfd, trace, words):
+def test_a_trace_that_is_not_there_is_reported_with_those_that_are_near(location, capfd, trace, words):
     assert run(["show", trace, "--store", location]) == 2
     assert words in capfd.readouterr().err
 
 
-def test_a_run_that_is_not_there_is_told_with_those_that_are(location, capfd):
+def test_a_run_that_is_not_there_is_reported_with_those_that_are(location, capfd):
     assert run(["show", "abc", "--run", "zzz", "--store", location]) == 2
     assert "Name one with --run: aaaaaaaaaaaaaaaa pricer" in capfd.readouterr().err
 
@@ -108,8 +108,8 @@ def test_misuse_exits_2_with_a_remedy(location, capfd, arguments, words):
 
 def test_since_leaves_older_traces_out(location, capfd):
     assert run(["traces", "--store", location, "--since", "1s", "--json"]) == 0
-    told = capfd.readouterr()
-    assert told.out == ""
+    reported = capfd.readouterr()
+    assert reported.out == ""
 
 
 def test_no_store_is_made_by_looking(tmp_path, capfd):
@@ -130,14 +130,14 @@ def test_a_store_a_server_shares_is_read_while_the_server_runs(location):
     assert read.returncode == 0
 
 
-def test_a_store_in_use_is_told_with_who_uses_it(location):
+def test_a_store_in_use_is_reported_with_who_uses_it(location):
     with open_store(location):
-        told = subprocess.run(
+        reported = subprocess.run(
             [sys.executable, "-m", "spanproof.cli", "traces", "--store", location],
             capture_output=True,
             text=True,
             timeout=120,
         )
-    assert told.returncode == 2
-    assert f"(process {os.getpid()})" in told.stderr
-    assert "remedy: Stop that process" in told.stderr
+    assert reported.returncode == 2
+    assert f"(process {os.getpid()})" in reported.stderr
+    assert "remedy: Stop that process" in reported.stderr

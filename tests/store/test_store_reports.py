@@ -33,30 +33,30 @@ def test_judge_vs_execution_counts_and_names_where_they_differ(tmp_path, capsys,
     assert "judge 0.80" in capsys.readouterr().out
 
 
-def test_nothing_to_compare_is_told_and_is_json_all_the_same(tmp_path, capsys, evaluation):
+def test_nothing_to_compare_is_reported_and_is_json_all_the_same(tmp_path, capsys, evaluation):
     failed = {Layer.CORRECTNESS: Scored(0.0, Label.FAIL, "ended in KeyError")}
     with open_store(tmp_path / "store") as store:
         store.write([evaluation(1, verdicts=failed)])
     arguments = ["report", "judge-vs-execution", "--store", str(tmp_path / "store")]
     assert run(arguments) == 0
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "no run has both a judge's score and a verdict of execution" in told.err
-    assert "judge.beside_share" in told.err
+    reported = capsys.readouterr()
+    assert reported.out == ""
+    assert "no run has both a judge's score and a verdict of execution" in reported.err
+    assert "judge.beside_share" in reported.err
     assert run([*arguments, "--json"]) == 0
     row = json.loads(capsys.readouterr().out)
     assert (row["runs"], row["kappa"], row["not_answered"], row["differences"]) == (0, None, 0, [])
 
 
-def test_a_judge_that_did_not_answer_is_told(tmp_path, capsys, evaluation):
+def test_a_judge_that_did_not_answer_is_reported(tmp_path, capsys, evaluation):
     failed = {Layer.CORRECTNESS: Scored(0.0, Label.FAIL, "ended in KeyError")}
     refused = Errored("JudgeFailed.refused", "the endpoint answered 401")
     with open_store(tmp_path / "store") as store:
         store.write([advised(evaluation(number, verdicts=failed), refused) for number in (1, 2)])
     arguments = ["report", "judge-vs-execution", "--store", str(tmp_path / "store")]
     assert run(arguments) == 0
-    told = capsys.readouterr().err
-    assert "the judge gave no answer on 2 runs: JudgeFailed.refused: the endpoint answered 401" in told
+    reported = capsys.readouterr().err
+    assert "the judge gave no answer on 2 runs: JudgeFailed.refused: the endpoint answered 401" in reported
     assert run([*arguments, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["not_answered"] == 2
 

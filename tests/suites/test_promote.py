@@ -90,7 +90,7 @@ def test_a_run_promoted_from_the_store_is_the_same_case(evaluation, suite, tmp_p
     assert promote(stored, RUN_ID, tmp_path / "from-store") == direct
 
 
-def test_a_run_that_is_not_there_is_told_with_those_that_are(evaluation, suite):
+def test_a_run_that_is_not_there_is_reported_with_those_that_are(evaluation, suite):
     with pytest.raises(SuiteError, match=r"has no run b+; its runs are: a+ \(pricing agent\)"):
         promote(evaluation, "b" * 16, suite)
     assert not suite.exists()
@@ -147,7 +147,7 @@ def test_fewer_snippets_frozen_anew_leave_no_stale_file(evaluation, suite):
 
 
 @pytest.mark.parametrize("name", ["trace.json", "tape.json", "snippets/01.py"])
-def test_a_frozen_file_that_was_edited_is_told(evaluation, suite, name):
+def test_a_frozen_file_that_was_edited_is_reported(evaluation, suite, name):
     folder = suite / "cases" / promote(evaluation, RUN_ID, suite).id
     with (folder / name).open("ab") as file:
         file.write(b" ")
@@ -173,7 +173,7 @@ def test_a_frozen_file_that_was_edited_is_told(evaluation, suite, name):
         ("  snippets/01.py:", "  ../../secret:", "which is no file of a case"),
     ],
 )
-def test_a_case_file_that_says_nonsense_is_told_with_its_place(evaluation, suite, old, new, words):
+def test_a_case_file_that_says_nonsense_is_reported_with_its_place(evaluation, suite, old, new, words):
     path = suite / "cases" / promote(evaluation, RUN_ID, suite).id / "case.yaml"
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(SuiteError) as caught:
@@ -182,7 +182,7 @@ def test_a_case_file_that_says_nonsense_is_told_with_its_place(evaluation, suite
     assert str(path) in str(caught.value)
 
 
-def test_a_missing_frozen_file_is_told(evaluation, suite):
+def test_a_missing_frozen_file_is_reported(evaluation, suite):
     folder = suite / "cases" / promote(evaluation, RUN_ID, suite).id
     (folder / "tape.json").unlink()
     with pytest.raises(SuiteError, match=r"tape\.json: No such file or directory; promote the run again"):
@@ -199,7 +199,7 @@ def test_a_file_of_a_case_that_links_out_of_its_folder_is_refused(evaluation, su
         load_case(folder)
 
 
-def test_a_folder_that_is_no_suite_is_told(tmp_path):
+def test_a_folder_that_is_no_suite_is_reported(tmp_path):
     with pytest.raises(SuiteError, match=r"is no suite: it has no suite\.yaml"):
         load_suite(tmp_path)
 

@@ -94,7 +94,7 @@ def test_an_empty_suite_does_not_pass(evaluation, engine, suite):
     assert not run_suite(suite, engine).passed
 
 
-def test_one_broken_case_is_told_before_anything_runs(evaluation, engine, suite):
+def test_one_broken_case_is_reported_before_anything_runs(evaluation, engine, suite):
     case = promote(evaluation, RUN_ID, suite)
     (suite / "cases" / case.id / "trace.json").write_text("{")
     with pytest.raises(SuiteError, match=r"trace\.json is no longer what was frozen"):
@@ -134,7 +134,7 @@ def test_tests_beside_a_case_decide_its_correctness_and_stay_out_of_every_score(
     assert promote(evaluation, RUN_ID, suite, replace=True).tests is not None
 
 
-def test_tests_that_are_not_what_they_must_be_are_told_before_anything_runs(evaluation, engine, suite):
+def test_tests_that_are_not_what_they_must_be_are_reported_before_anything_runs(evaluation, engine, suite):
     case = promote(evaluation, RUN_ID, suite)
     (suite / "cases" / case.id / "tests.yaml").write_text("unit: 'assert ('\n")
     with pytest.raises(SuiteError, match=r"tests\.yaml: unit: it is no Python"):

@@ -38,7 +38,7 @@ def test_a_failing_trace_becomes_a_case_that_fails_again_in_the_same_way(locatio
     assert out.rstrip().endswith("1 case: 1 reproduced")
 
 
-def test_commands_tell_machines_in_json(location, suite, tmp_path, capfd):
+def test_commands_report_machines_in_json(location, suite, tmp_path, capfd):
     assert run(["promote", "5555", "--suite", str(suite), "--store", location, "--json"]) == 0
     case = json.loads(capfd.readouterr().out)
     assert Path(case["folder"], "case.yaml").is_file()

@@ -24,20 +24,20 @@ def block(holding: str) -> str:
     return found
 
 
-def test_every_key_of_the_tests_stands_in_the_example_and_is_taken():
+def test_every_key_of_the_tests_is_in_the_example_and_is_taken():
     document = yaml.safe_load(block("entry_point: tidy"))
     assert document.keys() == CaseTests.model_fields.keys()
     assert read_tests(document, "docs/suites.md").has_any
     assert read_tests(yaml.safe_load(block("from hypothesis")), "docs/suites.md").unit
 
 
-def test_every_shape_is_told():
-    told = PAGE[PAGE.index("Shapes: ") :].partition("\n\n")[0]
+def test_every_shape_is_reported():
+    reported = PAGE[PAGE.index("Shapes: ") :].partition("\n\n")[0]
     shapes = {shape.model_fields["kind"].annotation.__args__[0] for shape in Shape.__args__[0].__args__}
-    assert shapes <= set(re.findall(r"`(\w+)`", told))
+    assert shapes <= set(re.findall(r"`(\w+)`", reported))
 
 
-def test_every_status_is_told():
+def test_every_status_is_reported():
     assert set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)) == {status.value for status in CaseStatus}
 
 

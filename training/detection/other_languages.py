@@ -1,6 +1,6 @@
-"""Forms of the languages that Spanproof does not tell apart, by kinds that look alike.
+"""Forms of the languages that Spanproof does not distinguish, by kinds that look alike.
 
-A kind of its own for each lets a linear model tell Rust from TypeScript and PHP from JavaScript; all of them
+A kind of its own for each lets a linear model distinguish Rust from TypeScript and PHP from JavaScript; all of them
 count as `other`. `{a}`, `{b}`, `{c}` are names, `{A}` and `{T}` the same in capitals and as a title, `{n}` a number.
 """
 

@@ -121,7 +121,7 @@ def html(draw: random.Random) -> str:
 
 
 def other(forms: list[str], draw: random.Random) -> str:
-    """Lines of a kind of language that is not told apart, by its forms."""
+    """Lines of a kind of language that is not distinguished, by its forms."""
     return _some(forms, draw, "\n")
 
 

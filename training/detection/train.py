@@ -1,10 +1,10 @@
-"""Train the model that tells languages where structure does not: `detect/weights.txt`.
+"""Train the model that names languages where structure does not: `detect/weights.txt`.
 
 Usage: python training/detection/train.py SOURCES
 
 SOURCES is a folder with the packages README.md names, unpacked. Takes beginnings and middles of their files,
 and snippets written by `templates.py`; fits a multinomial logistic regression on distinct trigrams, keeps the
-trigrams that tell most, and writes their weights as eight-bit numbers. The same folder gives the same file.
+trigrams that say most, and writes their weights as eight-bit numbers. The same folder gives the same file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 // Requests to the API. Types are generated from its OpenAPI description.
+import { report } from "./report";
 import type { components } from "./schema";
 
 export type Schema = components["schemas"];
@@ -20,21 +21,61 @@ export function setToken(token: string): void {
   sessionStorage.setItem(TOKEN, token);
 }
 
-/** Return the answer to a request, as JSON. */
-export async function get<T>(path: string, parameters: Record<string, string> = {}): Promise<T> {
-  const query = new URLSearchParams(parameters).toString();
+function headers(): Record<string, string> {
   const token = sessionStorage.getItem(TOKEN);
+  return token ? { authorization: `Bearer ${token}` } : {};
+}
+
+async function ask(path: string, options: RequestInit): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(`/api/v1/${path}${query ? `?${query}` : ""}`, {
-      headers: token ? { authorization: `Bearer ${token}` } : {},
-    });
-  } catch {
-    throw new ApiError(0, "The server does not answer. Reload once it is back.");
+    response = await fetch(`/api/v1/${path}`, options);
+  } catch (fault) {
+    if (options.signal?.aborted) throw fault;
+    throw new ApiError(0, "The server does not answer. This page goes on once it is back.");
   }
   if (!response.ok) {
     const problem = await response.json().catch(() => ({ detail: response.statusText }));
     throw new ApiError(response.status, String(problem.detail));
   }
+  return response;
+}
+
+/** Return the answer to a request, as JSON. */
+export async function get<T>(path: string, parameters: Record<string, string> = {}): Promise<T> {
+  if (report) {
+    if (path in report.answers) return report.answers[path] as T;
+    throw new ApiError(404, "This file holds one trace alone.");
+  }
+  const query = new URLSearchParams(parameters).toString();
+  const response = await ask(`${path}${query ? `?${query}` : ""}`, { headers: headers() });
   return (await response.json()) as T;
+}
+
+/** Send what a person decided, and return the answer. */
+export async function send<T>(method: "POST" | "DELETE", path: string, body?: unknown): Promise<T> {
+  const response = await ask(path, {
+    method,
+    headers: { ...headers(), "content-type": "application/json" },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  return (await response.json()) as T;
+}
+
+/** Call back with each trace as it is evaluated, until `stop` is aborted or the stream ends. */
+export async function follow(stop: AbortSignal, onOpen: () => void, onTrace: (row: Schema["TraceRow"]) => void): Promise<void> {
+  const response = await ask("live", { headers: headers(), signal: stop });
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const parts = (rest + value).split("\n\n");
+    rest = parts.pop()!;
+    for (const part of parts) {
+      const data = part.split("\n").find((line) => line.startsWith("data: "));
+      if (data) onTrace(JSON.parse(data.slice(6)) as Schema["TraceRow"]);
+      else onOpen();
+    }
+  }
 }

@@ -1,7 +1,17 @@
 import { render } from "preact";
 import { useState } from "preact/hooks";
-import { Overview } from "./views/overview";
+import type { ComponentChildren } from "preact";
+import { report } from "./report";
 import { location } from "./router";
+import { Alerts } from "./views/alerts";
+import { Boundary } from "./views/boundary";
+import { Compare } from "./views/compare";
+import { Failure, Failures } from "./views/failures";
+import { Overview } from "./views/overview";
+import { Review } from "./views/review";
+import { Session, Sessions } from "./views/sessions";
+import { Settings } from "./views/settings";
+import { Gate, Suite, Suites } from "./views/suites";
 import { Trace } from "./views/trace";
 import { Traces } from "./views/traces";
 import "./style.css";
@@ -9,9 +19,48 @@ import "./style.css";
 const THEME = "spanproof.theme";
 document.documentElement.dataset.theme = localStorage.getItem(THEME) ?? "";
 
+const VIEWS: [string, string][] = [
+  ["/", "Overview"],
+  ["/traces", "Traces"],
+  ["/failures", "Failures"],
+  ["/alerts", "Alerts"],
+  ["/compare", "Compare"],
+  ["/suites", "Suites"],
+  ["/review", "Review"],
+  ["/boundary", "Boundary"],
+  ["/sessions", "Sessions"],
+  ["/settings", "Settings"],
+];
+
+// The view of each address; what a parenthesis holds is given to it.
+const ROUTES: [RegExp, (part: string) => ComponentChildren][] = [
+  [/^\/$/, () => <Overview />],
+  [/^\/traces$/, () => <Traces />],
+  [/^\/traces\/([0-9a-f]+)$/, (id) => <Trace id={id} />],
+  [/^\/failures$/, () => <Failures />],
+  [/^\/failures\/([^/]+)$/, (id) => <Failure id={id} />],
+  [/^\/alerts$/, () => <Alerts />],
+  [/^\/compare$/, () => <Compare />],
+  [/^\/suites$/, () => <Suites />],
+  [/^\/suites\/(.+)$/, (name) => <Suite name={name} />],
+  [/^\/gates\/(.+)$/, (name) => <Gate name={name} />],
+  [/^\/review$/, () => <Review />],
+  [/^\/boundary$/, () => <Boundary />],
+  [/^\/sessions$/, () => <Sessions />],
+  [/^\/sessions\/(.+)$/, (id) => <Session id={decodeURIComponent(id)} />],
+  [/^\/settings$/, () => <Settings />],
+];
+
+function viewOf(path: string): ComponentChildren {
+  for (const [pattern, view] of ROUTES) {
+    const found = path.match(pattern);
+    if (found) return view(found[1] ?? "");
+  }
+  return <Nothing />;
+}
+
 function App() {
   const path = location.value.pathname;
-  const trace = path.match(/^\/traces\/([0-9a-f]+)$/);
   const [theme, setTheme] = useState(document.documentElement.dataset.theme ?? "");
   const switchTheme = () => {
     const dark = theme === "dark" || (theme === "" && matchMedia("(prefers-color-scheme: dark)").matches);
@@ -33,8 +82,7 @@ function App() {
       <header class="bar">
         <strong>Spanproof</strong>
         <nav aria-label="Views">
-          {link("/", "Overview", path === "/")}
-          {link("/traces", "Traces", path.startsWith("/traces"))}
+          {(report ? [] : VIEWS).map(([to, text]) => link(to, text, to === "/" ? path === "/" : path.startsWith(to)))}
         </nav>
         <div class="end">
           <button type="button" onClick={switchTheme}>
@@ -43,7 +91,7 @@ function App() {
         </div>
       </header>
       <main id="main" tabIndex={-1}>
-        {trace ? <Trace id={trace[1]!} /> : path === "/traces" ? <Traces /> : path === "/" ? <Overview /> : <Nothing />}
+        {viewOf(path)}
       </main>
     </>
   );

@@ -23,6 +23,19 @@ export function readQuery(line: string): { parameters: Record<string, string>; f
   return { parameters, fault };
 }
 
+/** Return the word of a line that the cursor is at the end of: its name, and what is typed of its value. */
+export function wordAt(line: string, cursor: number): { start: number; name: string; typed: string } | null {
+  const before = line.slice(0, cursor);
+  const start = before.match(/(?:[\w.]+:)?(?:"[^"]*|[^\s"]*)$/)?.index ?? cursor;
+  const [name, typed] = before.slice(start).split(/:(.*)/s);
+  return typed === undefined ? { start, name: "", typed: name ?? "" } : { start, name: name ?? "", typed: typed.replace(/^"/, "") };
+}
+
+/** Whether the values of a name are those of a dimension, which the store knows. */
+export function isDimension(name: string): boolean {
+  return DIMENSIONS.includes(name);
+}
+
 /** Return a pair of the query line. */
 export function pair(name: string, value: string): string {
   return /[\s"]/.test(value) ? `${name}:"${value.replaceAll('"', "")}"` : `${name}:${value}`;

@@ -1,12 +1,14 @@
 // The URL is the state: views read it, links and filters write it.
 import { signal } from "@preact/signals";
+import { report } from "./report";
 
-export const location = signal(new URL(window.location.href));
+// A file of one trace has no addresses: its route lives in memory.
+export const location = signal(report ? new URL(report.route, "http://report.invalid") : new URL(window.location.href));
 
 /** Go to another address of this console. */
 export function go(to: string, replace = false): void {
-  const url = new URL(to, window.location.href);
-  history[replace ? "replaceState" : "pushState"](null, "", url);
+  const url = new URL(to, location.value);
+  if (!report) history[replace ? "replaceState" : "pushState"](null, "", url);
   location.value = url;
 }
 
@@ -19,6 +21,12 @@ document.addEventListener("click", (event) => {
   const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
   if (!link || !plain || link.origin !== window.location.origin || link.hash) return;
   event.preventDefault();
-  go(link.href);
+  go(link.getAttribute("href")!);
   window.scrollTo(0, 0);
 });
+
+/** Whether a key is typed into a field, and so means nothing to the page. */
+export function typing(event: KeyboardEvent): boolean {
+  const field = event.target as HTMLElement;
+  return field.matches?.("textarea, select, input:not([type=checkbox])") ?? false;
+}

@@ -44,6 +44,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/dimensions/{dimension}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Values
+         * @description Return the commonest values of a dimension, to complete a filter.
+         */
+        get: operations["values_api_v1_dimensions__dimension__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/timelines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Timelines
+         * @description Return one score counted and measured over time, split by dimensions of the cohort.
+         */
+        get: operations["timelines_api_v1_timelines_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Live
+         * @description Send each trace as it is evaluated from now on.
+         */
+        get: operations["live_api_v1_live_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/traces": {
         parameters: {
             query?: never;
@@ -104,6 +164,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/traces/{trace_id}/snippets/{snippet_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Snippet
+         * @description Return one snippet: its code, what scanners say of it, the record and the replay.
+         */
+        get: operations["snippet_api_v1_traces__trace_id__snippets__snippet_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/traces/{trace_id}/scores": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Scores
+         * @description Return the scores of one trace, with the versions of their evaluators.
+         */
+        get: operations["scores_api_v1_traces__trace_id__scores_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/snippets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Snippets
+         * @description Return snippets of code, newest first.
+         */
+        get: operations["snippets_api_v1_snippets_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Replays
+         * @description Return replayed snippets, newest first.
+         */
+        get: operations["replays_api_v1_replays_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/failures": {
         parameters: {
             query?: never;
@@ -144,10 +284,613 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/failures/{cluster_id}/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Settle
+         * @description Write where the work on a cluster is.
+         */
+        post: operations["settle_api_v1_failures__cluster_id__state_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Alerts
+         * @description Return the rules, the alerts that fire or are pending, and the silences in force.
+         */
+        get: operations["alerts_api_v1_alerts_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * History
+         * @description Return what happened to alerts, newest first, with the scores behind each.
+         */
+        get: operations["history_api_v1_alerts_history_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/{alert_id}/acknowledgement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge
+         * @description Take care of an alert that fires: it is not sent again until it has ended.
+         */
+        post: operations["acknowledge_api_v1_alerts__alert_id__acknowledgement_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/silences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Silence
+         * @description Silence alerts whose labels fit, from now on for some hours.
+         */
+        post: operations["silence_api_v1_silences_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/silences/{silence_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End Silence
+         * @description End a silence now.
+         */
+        delete: operations["end_silence_api_v1_silences__silence_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare
+         * @description Compare fail rates of two values of a dimension, or of a window with the one before it.
+         */
+        get: operations["compare_api_v1_compare_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sessions
+         * @description Return conversations: spans with `session.id` or `gen_ai.conversation.id`.
+         */
+        get: operations["sessions_api_v1_sessions_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Session
+         * @description Return one conversation, its first 500 traces in order of time.
+         */
+        get: operations["session_api_v1_sessions__session_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/boundary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Boundary
+         * @description Return hosts, files, programs and privileges that code tried, and scanners' findings in it.
+         */
+        get: operations["boundary_api_v1_boundary_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/policy/dry-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try Policy
+         * @description Scan stored code by another policy and return what would change. Nothing is run or written.
+         *
+         *     The policy cannot name files of the server (`scanner_files`).
+         */
+        post: operations["try_policy_api_v1_policy_dry_run_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/suites": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Suites
+         * @description Return the suites of the workspace.
+         */
+        get: operations["suites_api_v1_suites_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/suites/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Suite
+         * @description Return the cases of a suite over its experiments.
+         */
+        get: operations["suite_api_v1_suites__name__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/gates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Gates
+         * @description Return the reports of the gate in the workspace.
+         */
+        get: operations["gates_api_v1_gates_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/gates/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Gate
+         * @description Return a report of the gate as CI wrote it, with the first 50 cases against each assertion.
+         */
+        get: operations["gate_api_v1_gates__name__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/gate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Try Assertion
+         * @description Try an assertion on stored runs, before it is committed.
+         */
+        get: operations["try_assertion_api_v1_gate_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/promotions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Promote
+         * @description Add stored runs to a suite as hermetic cases; a run that is there already stays as it is.
+         */
+        post: operations["promote_api_v1_promotions_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Queue
+         * @description Return verdicts that wait for a person.
+         */
+        get: operations["queue_api_v1_review_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Labels
+         * @description Return people's verdicts, newest first.
+         */
+        get: operations["labels_api_v1_labels_get"];
+        put?: never;
+        /**
+         * Write Label
+         * @description Write a person's verdict, and the right answer where one is given.
+         */
+        post: operations["write_label_api_v1_labels_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agreement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Agree
+         * @description Return how far each layer agrees with people: precision and recall of fails, and kappa.
+         */
+        get: operations["agree_api_v1_agreement_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Settings
+         * @description Return how this installation is set up, with secrets masked.
+         */
+        get: operations["settings_api_v1_settings_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Doctor
+         * @description Return which sandboxes this machine can run; looked at once in five minutes.
+         */
+        get: operations["doctor_api_v1_doctor_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Health
+         * @description Return what the collector counts: spans, backlog, errors.
+         */
+        get: operations["health_api_v1_health_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * AgreementPage
+         * @description How far each layer agrees with people.
+         */
+        AgreementPage: {
+            /** Layers */
+            layers: components["schemas"]["LayerAgreement"][];
+        };
+        /**
+         * AlertFailure
+         * @description One of the commonest failures behind an alert.
+         */
+        AlertFailure: {
+            /** Text */
+            text: string;
+            /** Count */
+            count: number;
+        };
+        /**
+         * AlertList
+         * @description Rules, alerts and silences.
+         */
+        AlertList: {
+            /**
+             * Rules
+             * @description None where the console has no configuration.
+             */
+            rules: components["schemas"]["AlertRule"][];
+            /** Alerts */
+            alerts: components["schemas"]["AlertRow"][];
+            /** Silences */
+            silences: components["schemas"]["SilenceRow"][];
+        };
+        /**
+         * AlertRow
+         * @description An alert in one of its states.
+         */
+        AlertRow: {
+            /** Id */
+            id: string;
+            /** Rule */
+            rule: string;
+            /**
+             * Status
+             * @description `pending`, `firing`, `resolved` or `inactive`.
+             */
+            status: string;
+            /** Severity */
+            severity: string;
+            /** Metric */
+            metric: string;
+            /** Summary */
+            summary: string;
+            /** Threshold */
+            threshold: string;
+            /**
+             * Since Ns
+             * @description Unix time in nanoseconds.
+             */
+            since_ns: number;
+            /**
+             * At Ns
+             * @description Unix time in nanoseconds.
+             */
+            at_ns: number;
+            /** Value */
+            value: number | null;
+            /** Low */
+            low: number | null;
+            /** Part */
+            part: number | null;
+            /** Whole */
+            whole: number;
+            /** Cohort */
+            cohort: {
+                [key: string]: string;
+            };
+            /**
+             * Labels
+             * @description What the matchers of a silence are held against.
+             */
+            labels: {
+                [key: string]: string;
+            };
+            /** Acknowledged By */
+            acknowledged_by: string;
+            /** Undelivered */
+            undelivered: string[];
+            /** Failures */
+            failures: components["schemas"]["AlertFailure"][];
+            /** Scores */
+            scores: components["schemas"]["AlertScore"][];
+        };
+        /**
+         * AlertRule
+         * @description A rule of the configuration.
+         */
+        AlertRule: {
+            /** Name */
+            name: string;
+            /** Metric */
+            metric: string;
+            /** Severity */
+            severity: string;
+            /** Measure */
+            measure: string;
+            /** Threshold */
+            threshold: number;
+            /** Window S */
+            window_s: number;
+            /** Min Count */
+            min_count: number;
+            /** Group By */
+            group_by: string[];
+            /** Cohort */
+            cohort: {
+                [key: string]: string;
+            };
+            /** Notify */
+            notify: string[];
+        };
+        /**
+         * AlertScore
+         * @description A score behind an alert.
+         */
+        AlertScore: {
+            /** Trace Id */
+            trace_id: string;
+            /** Run Span Id */
+            run_span_id: string;
+            /** Agent */
+            agent: string;
+            /** Value */
+            value: number | null;
+            /** Explanation */
+            explanation: string;
+        };
         /**
          * Attempt
          * @description Something the code tried that concerns its boundary, as the kernel saw it.
@@ -163,6 +906,65 @@ export interface components {
             count: number;
         };
         /**
+         * AttemptKind
+         * @description What a program tried that concerns its boundary.
+         * @enum {string}
+         */
+        AttemptKind: "network" | "file" | "process" | "privilege";
+        /**
+         * AttemptRow
+         * @description A target that programs tried to reach.
+         */
+        AttemptRow: {
+            kind: components["schemas"]["AttemptKind"];
+            /** Target */
+            target: string;
+            /** Allowed */
+            allowed: boolean;
+            /** Agent */
+            agent: string;
+            /** Release */
+            release: string;
+            /** Times */
+            times: number;
+            /** Runs */
+            runs: number;
+            /**
+             * Last Ns
+             * @description Unix time in nanoseconds.
+             */
+            last_ns: number;
+            /**
+             * Trace Id
+             * @description The latest trace with it.
+             */
+            trace_id: string;
+        };
+        /**
+         * Backend
+         * @description One sandbox backend, as `spanproof doctor` sees it.
+         */
+        Backend: {
+            /** Name */
+            name: string;
+            /** Usable */
+            usable: boolean;
+            /** Tier */
+            tier: string;
+            /** Features */
+            features: components["schemas"]["Feature"][];
+        };
+        /**
+         * Boundary
+         * @description What programs tried, as the kernel saw it, and what scanners found in their code.
+         */
+        Boundary: {
+            /** Attempts */
+            attempts: components["schemas"]["AttemptRow"][];
+            /** Findings */
+            findings: components["schemas"]["FindingRow"][];
+        };
+        /**
          * Bucket
          * @description The verdicts of one layer in one stretch of time.
          */
@@ -174,6 +976,17 @@ export interface components {
              */
             start_ns: number;
             rate: components["schemas"]["Rate"];
+        };
+        /**
+         * BuiltInScore
+         * @description A score that every run can have.
+         */
+        BuiltInScore: {
+            layer: components["schemas"]["Layer"];
+            /** Name */
+            name: string;
+            /** Advisory */
+            advisory: boolean;
         };
         /**
          * Call
@@ -190,6 +1003,86 @@ export interface components {
             result: string | null;
             /** Error */
             error: string | null;
+        };
+        /**
+         * CaseRow
+         * @description A case of a suite.
+         */
+        CaseRow: {
+            /** Id */
+            id: string;
+            /** Agent */
+            agent: string;
+            /** Task */
+            task: string;
+            /** Tags */
+            tags: string[];
+            /** Notes */
+            notes: string;
+            /** Snippets */
+            snippets: number;
+            /** Requirements */
+            requirements: string[];
+            /**
+             * Expectation
+             * @description Verdict by layer of the run it was promoted from.
+             */
+            expectation: {
+                [key: string]: string;
+            };
+            /** Trace Id */
+            trace_id: string;
+            /** Run Span Id */
+            run_span_id: string;
+        };
+        /**
+         * CaseStatus
+         * @description How a case came out.
+         * @enum {string}
+         */
+        CaseStatus: "passed" | "fixed" | "flaky" | "reproduced" | "regressed" | "failed" | "inconclusive";
+        /**
+         * Cell
+         * @description One case in one experiment.
+         */
+        Cell: {
+            status: components["schemas"]["CaseStatus"];
+            /** Passed */
+            passed: number;
+            /** Trials */
+            trials: number;
+            /**
+             * Layers
+             * @description Verdict by layer of the first trial that did not pass.
+             */
+            layers: {
+                [key: string]: string;
+            };
+            /** Reason */
+            reason: string;
+            /** Trace Id */
+            trace_id: string;
+            /** Answer */
+            answer: string;
+        };
+        /**
+         * Change
+         * @description A piece of code that the policy would judge otherwise.
+         */
+        Change: {
+            /** Before */
+            before: string;
+            after: components["schemas"]["ScanVerdict"];
+            /** Times */
+            times: number;
+            /** Trace Id */
+            trace_id: string;
+            /** Language */
+            language: string;
+            /** Source */
+            source: string;
+            /** Reasons */
+            reasons: string[];
         };
         /**
          * Claim
@@ -221,6 +1114,46 @@ export interface components {
          */
         ClaimVerdict: "grounded" | "contradicted" | "uncertain";
         /**
+         * CodeList
+         * @description Snippets, newest first.
+         */
+        CodeList: {
+            /** Snippets */
+            snippets: components["schemas"]["CodeRow"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * CodeRow
+         * @description A snippet in a list.
+         */
+        CodeRow: {
+            /** Trace Id */
+            trace_id: string;
+            /** Run Span Id */
+            run_span_id: string;
+            /** Snippet Id */
+            snippet_id: string;
+            /**
+             * Started Ns
+             * @description Unix time in nanoseconds.
+             */
+            started_ns: number;
+            /** Language */
+            language: string;
+            /**
+             * Source
+             * @description The first 2,000 characters.
+             */
+            source: string;
+            /** Executed */
+            executed: boolean;
+            /** Verdict */
+            verdict: string;
+            /** Rules */
+            rules: string[];
+        };
+        /**
          * CohortRates
          * @description The verdicts of one value of a dimension.
          */
@@ -241,6 +1174,155 @@ export interface components {
             dimension: string;
             /** Values */
             values: components["schemas"]["CohortRates"][];
+        };
+        /**
+         * Column
+         * @description One experiment: a column of the matrix.
+         */
+        Column: {
+            /** Name */
+            name: string;
+            /** Agent */
+            agent: string;
+            /**
+             * Written Ns
+             * @description Unix time in nanoseconds.
+             */
+            written_ns: number;
+            /** Trials */
+            trials: number;
+            /** Pass At 1 */
+            pass_at_1: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /** Cost Usd */
+            cost_usd: number | null;
+            /**
+             * Wall S
+             * @description Mean of a trial.
+             */
+            wall_s: number | null;
+            /** Tokens */
+            tokens: number;
+            /**
+             * Difference
+             * @description Of the mean pass rates, to the baseline.
+             */
+            difference: number | null;
+            /** Difference Low */
+            difference_low: number | null;
+            /** Difference High */
+            difference_high: number | null;
+            /** Fixed */
+            fixed: number;
+            /** Regressed */
+            regressed: number;
+        };
+        /**
+         * Comparison
+         * @description Two sides, layer by layer, then by the values of a dimension.
+         */
+        Comparison: {
+            /**
+             * Dimension
+             * @description What the sides differ in; `window`: the time.
+             */
+            dimension: string;
+            /** Before */
+            before: string;
+            /** After */
+            after: string;
+            /** Layers */
+            layers: {
+                [key: string]: components["schemas"]["Pair"];
+            };
+            /** By */
+            by: string;
+            /**
+             * Values
+             * @description Flipped ones first.
+             */
+            values: components["schemas"]["ValuePair"][];
+        };
+        /**
+         * Decision
+         * @description Where the work on a cluster is.
+         */
+        Decision: {
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "open" | "acknowledged" | "resolved";
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+        };
+        /**
+         * Doctor
+         * @description Which sandboxes this machine can run.
+         */
+        Doctor: {
+            /** Backends */
+            backends: components["schemas"]["Backend"][];
+        };
+        /**
+         * DryRun
+         * @description A policy to be tried.
+         */
+        DryRun: {
+            /**
+             * Policy
+             * @description The policy file, as YAML.
+             */
+            policy: string;
+            /**
+             * Hours
+             * @default 168
+             */
+            hours: number;
+            /**
+             * Limit
+             * @description Pieces of code at most.
+             * @default 2000
+             */
+            limit: number;
+        };
+        /**
+         * DryRunResult
+         * @description What a policy would have allowed, reviewed and denied of stored code.
+         */
+        DryRunResult: {
+            /**
+             * Pieces
+             * @description Different pieces of code that were scanned.
+             */
+            pieces: number;
+            /**
+             * Left Out
+             * @description Whether time or the limit ended it before all were scanned.
+             */
+            left_out: boolean;
+            /**
+             * Before
+             * @description Snippets by their verdict as it was.
+             */
+            before: {
+                [key: string]: number;
+            };
+            /**
+             * After
+             * @description Snippets by their verdict under the policy.
+             */
+            after: {
+                [key: string]: number;
+            };
+            /** Changes */
+            changes: components["schemas"]["Change"][];
         };
         /**
          * Fact
@@ -337,6 +1419,11 @@ export interface components {
             new_since: string;
             /** Fingerprints */
             fingerprints: string[];
+            /**
+             * Trend
+             * @description Runs in each of 24 parts of the window, oldest first.
+             */
+            trend: number[];
         };
         /**
          * FailureList
@@ -386,6 +1473,22 @@ export interface components {
             high: number;
         };
         /**
+         * Feature
+         * @description One isolation feature of a sandbox.
+         */
+        Feature: {
+            /** Name */
+            name: string;
+            /** Present */
+            present: boolean;
+            /** Required */
+            required: boolean;
+            /** Detail */
+            detail: string;
+            /** Remedy */
+            remedy: string;
+        };
+        /**
          * Feedback
          * @description What a user thought of a run.
          */
@@ -416,11 +1519,308 @@ export interface components {
             remedy: string;
         };
         /**
+         * FindingRow
+         * @description A rule of a scanner that fired.
+         */
+        FindingRow: {
+            /** Rule */
+            rule: string;
+            /** Verdict */
+            verdict: string;
+            /** Message */
+            message: string;
+            /** Agent */
+            agent: string;
+            /** Release */
+            release: string;
+            /** Snippets */
+            snippets: number;
+            /** Runs */
+            runs: number;
+            /**
+             * Last Ns
+             * @description Unix time in nanoseconds.
+             */
+            last_ns: number;
+            /** Trace Id */
+            trace_id: string;
+        };
+        /**
+         * GateAssertion
+         * @description An assertion with its verdict.
+         */
+        GateAssertion: {
+            /** Assertion */
+            assertion: string;
+            /** Layer */
+            layer: string;
+            /** Verdict */
+            verdict: string;
+            /** Reason */
+            reason: string;
+            /** Judged */
+            judged: number;
+            /** Satisfied */
+            satisfied: number;
+            /** Share */
+            share: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /** Failing */
+            failing: components["schemas"]["GateCase"][];
+        };
+        /**
+         * GateCase
+         * @description A case that speaks against an assertion.
+         */
+        GateCase: {
+            /** Trace Id */
+            trace_id: string;
+            /** Run Span Id */
+            run_span_id: string;
+            /** Agent */
+            agent: string;
+            /** State */
+            state: string;
+            /** Value */
+            value: number | null;
+            /** Explanation */
+            explanation: string;
+        };
+        /**
+         * GateList
+         * @description Reports that `spanproof gate --json` wrote into the workspace, the latest first.
+         */
+        GateList: {
+            /** Reports */
+            reports: components["schemas"]["GateRow"][];
+        };
+        /**
+         * GatePage
+         * @description A report of the gate, or of an assertion that was tried.
+         */
+        GatePage: {
+            /** Name */
+            name: string;
+            /** Passed */
+            passed: boolean;
+            /**
+             * Cut
+             * @description Whether there were more scores than are read.
+             */
+            cut: boolean;
+            /** Assertions */
+            assertions: components["schemas"]["GateAssertion"][];
+        };
+        /**
+         * GateRow
+         * @description A report of the gate, in a list.
+         */
+        GateRow: {
+            /** Name */
+            name: string;
+            /** Passed */
+            passed: boolean;
+            /** Failed Layers */
+            failed_layers: string[];
+            /** Assertions */
+            assertions: number;
+            /**
+             * Written Ns
+             * @description Unix time in nanoseconds.
+             */
+            written_ns: number;
+        };
+        /**
+         * Health
+         * @description The collector's numbers; empty where this process collects nothing.
+         */
+        Health: {
+            /** Readings */
+            readings: components["schemas"]["Reading"][];
+        };
+        /**
+         * History
+         * @description What happened to alerts, newest first.
+         */
+        History: {
+            /** Events */
+            events: components["schemas"]["AlertRow"][];
+        };
+        /**
+         * LabelList
+         * @description People's verdicts, newest first.
+         */
+        LabelList: {
+            /** Labels */
+            labels: components["schemas"]["PersonsLabel"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
          * Layer
          * @description The five layers; a score named as its layer is the layer's own value.
          * @enum {string}
          */
         Layer: "correctness" | "boundary" | "execution" | "groundedness" | "trajectory";
+        /**
+         * LayerAgreement
+         * @description How far one layer agrees with people. A fail is what is to be found.
+         */
+        LayerAgreement: {
+            layer: components["schemas"]["Layer"];
+            /** Labelled */
+            labelled: number;
+            /**
+             * Compared
+             * @description Labels where we gave a verdict, too.
+             */
+            compared: number;
+            /** Both Pass */
+            both_pass: number;
+            /** Both Fail */
+            both_fail: number;
+            /** Only People Fail */
+            only_people_fail: number;
+            /** Only We Fail */
+            only_we_fail: number;
+            /** @description Of our fails, those that people call fail. */
+            precision: components["schemas"]["Share"];
+            /** @description Of people's fails, those that we found. */
+            recall: components["schemas"]["Share"];
+            /**
+             * Kappa
+             * @description Cohen's; null where one side always says the same.
+             */
+            kappa: number | null;
+            /** Kappa Low */
+            kappa_low: number | null;
+            /** Kappa High */
+            kappa_high: number | null;
+        };
+        /**
+         * MatrixRow
+         * @description One case over the experiments, in the order of the columns; null where it was not run.
+         */
+        MatrixRow: {
+            case: components["schemas"]["CaseRow"];
+            /** Cells */
+            cells: (components["schemas"]["Cell"] | null)[];
+            /**
+             * Flipped
+             * @description Whether it is not passed everywhere or failed everywhere.
+             */
+            flipped: boolean;
+        };
+        /**
+         * Measured
+         * @description One score over one stretch of time and one group of values.
+         */
+        Measured: {
+            /**
+             * Values
+             * @description Of the dimensions it is split by, in their order.
+             */
+            values: string[];
+            /**
+             * Start Ns
+             * @description Unix time in nanoseconds.
+             */
+            start_ns: number;
+            rate: components["schemas"]["Rate"];
+            /** Mean */
+            mean: number | null;
+            /** Raw Mean */
+            raw_mean: number | null;
+            /** Raw P50 */
+            raw_p50: number | null;
+            /** Raw P95 */
+            raw_p95: number | null;
+            /** Unit */
+            unit: string;
+        };
+        /**
+         * NewAcknowledgement
+         * @description Somebody takes care of an alert.
+         */
+        NewAcknowledgement: {
+            /** Author */
+            author: string;
+            /**
+             * Comment
+             * @default
+             */
+            comment: string;
+        };
+        /**
+         * NewCases
+         * @description Runs to be added to a suite as cases.
+         */
+        NewCases: {
+            /**
+             * Suite
+             * @description Of the workspace, or a new name.
+             */
+            suite: string;
+            /** Runs */
+            runs: components["schemas"]["RunRef"][];
+        };
+        /**
+         * NewLabel
+         * @description A person's verdict on a layer of a run; a later one of the same author replaces it.
+         */
+        NewLabel: {
+            /** Trace Id */
+            trace_id: string;
+            /** Run Span Id */
+            run_span_id: string;
+            layer: components["schemas"]["Layer"];
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "pass" | "fail";
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            /**
+             * Correction
+             * @description The right answer, where the run's is wrong.
+             */
+            correction?: string | null;
+            /**
+             * Author
+             * @description Who says so.
+             * @default human
+             */
+            author: string;
+        };
+        /**
+         * NewSilence
+         * @description A silence to be written.
+         */
+        NewSilence: {
+            /**
+             * Matchers
+             * @description Label to a pattern with `*` and `?`.
+             */
+            matchers: {
+                [key: string]: string;
+            };
+            /** Hours */
+            hours: number;
+            /** Author */
+            author: string;
+            /**
+             * Comment
+             * @default
+             */
+            comment: string;
+        };
         /**
          * Outcome
          * @description A verdict, or why there is none.
@@ -459,6 +1859,61 @@ export interface components {
             not_judged: components["schemas"]["Reason"][];
         };
         /**
+         * Pair
+         * @description A fail rate before and after, and how it changed.
+         */
+        Pair: {
+            before: components["schemas"]["Rate"];
+            after: components["schemas"]["Rate"];
+            /**
+             * Difference
+             * @description After less before; null where one side was not judged.
+             */
+            difference: number | null;
+            /**
+             * Low
+             * @description Lower end of its 95 % interval (Newcombe).
+             */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /**
+             * Change
+             * @description `unclear` where the interval holds 0, or there is none.
+             * @enum {string}
+             */
+            change: "worse" | "better" | "unclear";
+        };
+        /**
+         * PersonsLabel
+         * @description A person's verdict beside ours.
+         */
+        PersonsLabel: {
+            /** Trace Id */
+            trace_id: string;
+            /** Run Span Id */
+            run_span_id: string;
+            layer: components["schemas"]["Layer"];
+            /** Author */
+            author: string;
+            /** Agent */
+            agent: string;
+            /** Verdict */
+            verdict: string;
+            /** Note */
+            note: string;
+            /**
+             * Given Ns
+             * @description Unix time in nanoseconds.
+             */
+            given_ns: number;
+            /**
+             * Ours
+             * @description Our verdict; null where there is none.
+             */
+            ours: string | null;
+        };
+        /**
          * Problem
          * @description An error, as RFC 9457 has it.
          */
@@ -477,6 +1932,42 @@ export interface components {
              * @description What is wrong with which input, and what to do.
              */
             detail: string;
+        };
+        /**
+         * Promoted
+         * @description What became of a run.
+         */
+        Promoted: {
+            /** Case */
+            case: string;
+            /**
+             * Change
+             * @description `added`, `known`, `duplicate` or `replaced`.
+             */
+            change: string;
+            /** Trace Id */
+            trace_id: string;
+            /** Same As */
+            same_as: string;
+        };
+        /**
+         * Promotions
+         * @description What became of the runs.
+         */
+        Promotions: {
+            /** Suite */
+            suite: string;
+            /** Cases */
+            cases: components["schemas"]["Promoted"][];
+        };
+        /**
+         * Queue
+         * @description Verdicts of one layer that no person has judged: uncertain ones first, then failed, then passed.
+         */
+        Queue: {
+            layer: components["schemas"]["Layer"];
+            /** Waiting */
+            waiting: components["schemas"]["Waiting"][];
         };
         /**
          * Rate
@@ -510,6 +2001,18 @@ export interface components {
             high: number | null;
         };
         /**
+         * Reading
+         * @description One number of the collector.
+         */
+        Reading: {
+            /** Name */
+            name: string;
+            /** Meaning */
+            meaning: string;
+            /** Value */
+            value: number;
+        };
+        /**
          * Reason
          * @description Why layers gave no verdict.
          */
@@ -540,6 +2043,46 @@ export interface components {
             value: string | null;
             /** Error */
             error: string | null;
+        };
+        /**
+         * ReplayList
+         * @description Replayed snippets, newest first.
+         */
+        ReplayList: {
+            /** Replays */
+            replays: components["schemas"]["ReplayRow"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * ReplayRow
+         * @description A replayed snippet in a list.
+         */
+        ReplayRow: {
+            /** Trace Id */
+            trace_id: string;
+            /** Run Span Id */
+            run_span_id: string;
+            /** Snippet Id */
+            snippet_id: string;
+            /**
+             * Started Ns
+             * @description Unix time in nanoseconds.
+             */
+            started_ns: number;
+            /** Ended */
+            ended: string;
+            /**
+             * Agrees
+             * @description With the record; null where nothing could be compared.
+             */
+            agrees: boolean | null;
+            /** Difference */
+            difference: string;
+            /** Wall S */
+            wall_s: number;
+            /** Peak Memory Bytes */
+            peak_memory_bytes: number;
         };
         /**
          * Replayed
@@ -617,6 +2160,16 @@ export interface components {
             steps: components["schemas"]["Step"][];
         };
         /**
+         * RunRef
+         * @description A run to be promoted.
+         */
+        RunRef: {
+            /** Trace Id */
+            trace_id: string;
+            /** Run Span Id */
+            run_span_id?: string | null;
+        };
+        /**
          * RunRow
          * @description One run in a list of traces.
          */
@@ -632,6 +2185,12 @@ export interface components {
                 [key: string]: components["schemas"]["Outcome"];
             };
         };
+        /**
+         * ScanVerdict
+         * @description What the scanners decide about code before it runs.
+         * @enum {string}
+         */
+        ScanVerdict: "allow" | "review" | "deny";
         /**
          * Score
          * @description One score with its evidence.
@@ -649,6 +2208,163 @@ export interface components {
             unit: string;
             /** Evidence */
             evidence: components["schemas"]["Fact"][];
+        };
+        /**
+         * ScoreList
+         * @description Scores of a trace, in order of time.
+         */
+        ScoreList: {
+            /** Scores */
+            scores: components["schemas"]["VersionedScore"][];
+        };
+        /**
+         * Session
+         * @description All traces with one session id.
+         */
+        Session: {
+            /** Id */
+            id: string;
+            /**
+             * Start Ns
+             * @description Unix time in nanoseconds.
+             */
+            start_ns: number;
+            /**
+             * End Ns
+             * @description Unix time in nanoseconds.
+             */
+            end_ns: number;
+            /** Traces */
+            traces: number;
+            /** Spans */
+            spans: number;
+            /** Errors */
+            errors: number;
+            /** Services */
+            services: string[];
+        };
+        /**
+         * SessionList
+         * @description Conversations, the latest first.
+         */
+        SessionList: {
+            /** Sessions */
+            sessions: components["schemas"]["Session"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * SessionPage
+         * @description One conversation: its traces in order of time.
+         */
+        SessionPage: {
+            /** Id */
+            id: string;
+            /** Traces */
+            traces: components["schemas"]["TraceRow"][];
+        };
+        /**
+         * Setting
+         * @description One value of the configuration.
+         */
+        Setting: {
+            /** Key */
+            key: string;
+            /**
+             * Value
+             * @description As YAML would have it; secrets are masked.
+             */
+            value: string;
+            /**
+             * Origin
+             * @description File and line, environment variable or flag; `default`.
+             */
+            origin: string;
+        };
+        /**
+         * Settings
+         * @description How this installation is set up.
+         */
+        Settings: {
+            /** Version */
+            version: string;
+            /** Store */
+            store: string;
+            /** Workspace */
+            workspace: string;
+            /**
+             * May Write
+             * @description Whether this request's token may write.
+             */
+            may_write: boolean;
+            /**
+             * Readers
+             * @description How many readers' tokens there are; their text is never shown.
+             */
+            readers: number;
+            /** Writers */
+            writers: number;
+            /**
+             * Otlp Http
+             * @description Where spans are received; empty where this process receives none.
+             */
+            otlp_http: string;
+            /** Otlp Grpc */
+            otlp_grpc: string;
+            /**
+             * Settings
+             * @description Empty where the console has no configuration.
+             */
+            settings: components["schemas"]["Setting"][];
+            /** Scores */
+            scores: components["schemas"]["BuiltInScore"][];
+            /**
+             * Policy
+             * @description The policy file's text; empty: the default policy.
+             */
+            policy: string;
+        };
+        /**
+         * Share
+         * @description A share with its 95 % Wilson interval; null where it is of nothing.
+         */
+        Share: {
+            /** Part */
+            part: number;
+            /** Whole */
+            whole: number;
+            /** Share */
+            share: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+        };
+        /**
+         * SilenceRow
+         * @description A silence: alerts whose labels fit all matchers start no notification.
+         */
+        SilenceRow: {
+            /** Id */
+            id: string;
+            /** Matchers */
+            matchers: {
+                [key: string]: string;
+            };
+            /**
+             * Starts Ns
+             * @description Unix time in nanoseconds.
+             */
+            starts_ns: number;
+            /**
+             * Ends Ns
+             * @description Unix time in nanoseconds.
+             */
+            ends_ns: number;
+            /** Author */
+            author: string;
+            /** Comment */
+            comment: string;
         };
         /**
          * Snippet
@@ -747,6 +2463,85 @@ export interface components {
             error: string | null;
         };
         /**
+         * SuiteList
+         * @description Suites of the workspace.
+         */
+        SuiteList: {
+            /**
+             * Workspace
+             * @description Empty where the console has none.
+             */
+            workspace: string;
+            /** Suites */
+            suites: components["schemas"]["SuiteRow"][];
+        };
+        /**
+         * SuitePage
+         * @description A suite: cases down, experiments across; cases that flipped first.
+         */
+        SuitePage: {
+            /** Name */
+            name: string;
+            /** Cases */
+            cases: number;
+            /** Baseline */
+            baseline: string;
+            /** Columns */
+            columns: components["schemas"]["Column"][];
+            /** Rows */
+            rows: components["schemas"]["MatrixRow"][];
+        };
+        /**
+         * SuiteRow
+         * @description A suite, in a list.
+         */
+        SuiteRow: {
+            /** Name */
+            name: string;
+            /** Cases */
+            cases: number;
+            /**
+             * Agents
+             * @description Cases by agent.
+             */
+            agents: {
+                [key: string]: number;
+            };
+            /**
+             * Verdicts
+             * @description Cases by what their run failed; `none` for no layer.
+             */
+            verdicts: {
+                [key: string]: number;
+            };
+            /** Tags */
+            tags: {
+                [key: string]: number;
+            };
+            /** Experiments */
+            experiments: number;
+            /**
+             * Problem
+             * @description Why it cannot be read; else empty.
+             */
+            problem: string;
+        };
+        /**
+         * Timeline
+         * @description One score over time.
+         */
+        Timeline: {
+            layer: components["schemas"]["Layer"];
+            /** Score */
+            score: string;
+            /** By */
+            by: string[];
+            /** Bucket Ns */
+            bucket_ns: number;
+            /** Points */
+            points: components["schemas"]["Measured"][];
+        };
+        /**
          * TraceList
          * @description Traces, newest first.
          */
@@ -806,11 +2601,82 @@ export interface components {
             runs: components["schemas"]["RunRow"][];
         };
         /**
+         * ValuePair
+         * @description One value of a dimension before and after.
+         */
+        ValuePair: {
+            /** Value */
+            value: string;
+            /** Layers */
+            layers: {
+                [key: string]: components["schemas"]["Pair"];
+            };
+            /**
+             * Flipped
+             * @description Whether a layer got worse or better, beyond its interval.
+             */
+            flipped: boolean;
+        };
+        /**
+         * Values
+         * @description The commonest values of a dimension.
+         */
+        Values: {
+            /** Dimension */
+            dimension: string;
+            /** Values */
+            values: string[];
+        };
+        /**
          * Verdict
          * @description How an outcome reads; `open` is scored without a verdict: uncertain, or advice.
          * @enum {string}
          */
         Verdict: "pass" | "fail" | "open" | "skipped" | "errored";
+        /**
+         * VersionedScore
+         * @description A score with where it came from.
+         */
+        VersionedScore: {
+            layer: components["schemas"]["Layer"];
+            /** Name */
+            name: string;
+            /** Span Id */
+            span_id: string;
+            outcome: components["schemas"]["Outcome"];
+            /** Raw */
+            raw: number | null;
+            /** Unit */
+            unit: string;
+            /** Evidence */
+            evidence: components["schemas"]["Fact"][];
+            /** Id */
+            id: string;
+            /** Evaluator */
+            evaluator: string;
+            /** Version */
+            version: string;
+        };
+        /**
+         * Waiting
+         * @description A verdict that no person has judged.
+         */
+        Waiting: {
+            /** Trace Id */
+            trace_id: string;
+            /** Run Span Id */
+            run_span_id: string;
+            /** Agent */
+            agent: string;
+            /** Release */
+            release: string;
+            /**
+             * Started Ns
+             * @description Unix time in nanoseconds.
+             */
+            started_ns: number;
+            outcome: components["schemas"]["Outcome"];
+        };
     };
     responses: never;
     parameters: never;
@@ -947,6 +2813,196 @@ export interface operations {
             };
         };
     };
+    values_api_v1_dimensions__dimension__get: {
+        parameters: {
+            query?: {
+                /** @description How far back, in hours. */
+                hours?: number;
+                /** @description What the value starts with. */
+                prefix?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                dimension: "project" | "service" | "agent" | "model" | "prompt_version" | "task" | "language" | "executor" | "release";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Values"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    timelines_api_v1_timelines_get: {
+        parameters: {
+            query: {
+                layer: components["schemas"]["Layer"];
+                /** @description Of the layer; its own value when not given. */
+                score?: string | null;
+                /** @description Dimensions to split by. */
+                by?: ("project" | "service" | "agent" | "model" | "prompt_version" | "task" | "language" | "executor" | "release")[];
+                /** @description How far back, in hours. */
+                hours?: number;
+                buckets?: number;
+                limit?: number;
+                project?: string | null;
+                service?: string | null;
+                agent?: string | null;
+                model?: string | null;
+                prompt_version?: string | null;
+                task?: string | null;
+                language?: string | null;
+                executor?: string | null;
+                release?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Timeline"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    live_api_v1_live_get: {
+        parameters: {
+            query?: {
+                /** @description How long; then ask again. */
+                seconds?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events `trace`, each with a TraceRow as its data; comments keep it open. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "text/event-stream": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "text/event-stream": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too many streams are open */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "text/event-stream": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "text/event-stream": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     traces_api_v1_traces_get: {
         parameters: {
             query?: {
@@ -956,6 +3012,7 @@ export interface operations {
                 failing?: boolean | null;
                 /** @description With `failing`: which layer fails. */
                 layer?: components["schemas"]["Layer"] | null;
+                /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before. */
                 cursor?: string | null;
@@ -1141,6 +3198,257 @@ export interface operations {
             };
         };
     };
+    snippet_api_v1_traces__trace_id__snippets__snippet_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                trace_id: string;
+                snippet_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Snippet"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    scores_api_v1_traces__trace_id__scores_get: {
+        parameters: {
+            query?: {
+                /** @description Also scores that a newer version of an evaluator has replaced. */
+                history?: boolean;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                trace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScoreList"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    snippets_api_v1_snippets_get: {
+        parameters: {
+            query?: {
+                /** @description How far back, in hours. */
+                hours?: number;
+                /** @description What the scanners decided. */
+                verdict?: components["schemas"]["ScanVerdict"] | null;
+                /** @description A rule that fired. */
+                rule?: string | null;
+                /** @description Rows at most. */
+                limit?: number;
+                /** @description `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodeList"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replays_api_v1_replays_get: {
+        parameters: {
+            query?: {
+                /** @description How far back, in hours. */
+                hours?: number;
+                /** @description How the replay ended. */
+                failure_class?: string | null;
+                /** @description Whether it agrees with the record. */
+                agrees?: boolean | null;
+                /** @description Rows at most. */
+                limit?: number;
+                /** @description `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayList"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     failures_api_v1_failures_get: {
         parameters: {
             query?: {
@@ -1249,6 +3557,1579 @@ export interface operations {
             };
             /** @description there is none */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    settle_api_v1_failures__cluster_id__state_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Decision"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FailureCluster"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description this request may not write */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alerts_api_v1_alerts_get: {
+        parameters: {
+            query?: {
+                /** @description Also alerts that have ended. */
+                every?: boolean;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertList"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    history_api_v1_alerts_history_get: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["History"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acknowledge_api_v1_alerts__alert_id__acknowledgement_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                alert_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAcknowledgement"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRow"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description this request may not write */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    silence_api_v1_silences_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSilence"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SilenceRow"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description this request may not write */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    end_silence_api_v1_silences__silence_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                silence_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SilenceRow"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description this request may not write */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compare_api_v1_compare_get: {
+        parameters: {
+            query?: {
+                dimension?: ("project" | "service" | "agent" | "model" | "prompt_version" | "task" | "language" | "executor" | "release") | "window";
+                /** @description Value on the one side. */
+                before?: string;
+                /** @description Value on the other side. */
+                after?: string;
+                /** @description Dimension whose values are compared one by one. */
+                by?: "project" | "service" | "agent" | "model" | "prompt_version" | "task" | "language" | "executor" | "release";
+                /** @description How far back, in hours. */
+                hours?: number;
+                limit?: number;
+                project?: string | null;
+                service?: string | null;
+                agent?: string | null;
+                model?: string | null;
+                prompt_version?: string | null;
+                task?: string | null;
+                language?: string | null;
+                executor?: string | null;
+                release?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comparison"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sessions_api_v1_sessions_get: {
+        parameters: {
+            query?: {
+                /** @description How far back, in hours. */
+                hours?: number;
+                /** @description Rows at most. */
+                limit?: number;
+                /** @description `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    session_api_v1_sessions__session_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionPage"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    boundary_api_v1_boundary_get: {
+        parameters: {
+            query?: {
+                /** @description How far back, in hours. */
+                hours?: number;
+                /** @description Only attempts of this kind. */
+                kind?: components["schemas"]["AttemptKind"] | null;
+                /** @description Rows at most. */
+                limit?: number;
+                project?: string | null;
+                service?: string | null;
+                agent?: string | null;
+                model?: string | null;
+                prompt_version?: string | null;
+                task?: string | null;
+                language?: string | null;
+                executor?: string | null;
+                release?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Boundary"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    try_policy_api_v1_policy_dry_run_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DryRun"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DryRunResult"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description this request may not write */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    suites_api_v1_suites_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuiteList"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    suite_api_v1_suites__name__get: {
+        parameters: {
+            query?: {
+                /** @description Experiment to compare with. */
+                baseline?: string;
+                /** @description Experiments at most, the latest. */
+                columns?: number;
+                /** @description Rows at most. */
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuitePage"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    gates_api_v1_gates_get: {
+        parameters: {
+            query?: {
+                /** @description Rows at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateList"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    gate_api_v1_gates__name__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GatePage"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    try_assertion_api_v1_gate_get: {
+        parameters: {
+            query: {
+                /** @description groundedness.score >= 0.85 for at_least 90% of cases */
+                assertion: string;
+                /** @description How far back, in hours. */
+                hours?: number;
+                project?: string | null;
+                service?: string | null;
+                agent?: string | null;
+                model?: string | null;
+                prompt_version?: string | null;
+                task?: string | null;
+                language?: string | null;
+                executor?: string | null;
+                release?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GatePage"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    promote_api_v1_promotions_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewCases"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Promotions"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description this request may not write */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the suite cannot be written */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    queue_api_v1_review_get: {
+        parameters: {
+            query?: {
+                layer?: components["schemas"]["Layer"];
+                /** @description How far back, in hours. */
+                hours?: number;
+                limit?: number;
+                project?: string | null;
+                service?: string | null;
+                agent?: string | null;
+                model?: string | null;
+                prompt_version?: string | null;
+                task?: string | null;
+                language?: string | null;
+                executor?: string | null;
+                release?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Queue"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    labels_api_v1_labels_get: {
+        parameters: {
+            query?: {
+                /** @description Only on this one. */
+                layer?: components["schemas"]["Layer"] | null;
+                /** @description Only those that are not our verdict. */
+                wrong?: boolean;
+                /** @description Rows at most. */
+                limit?: number;
+                /** @description `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelList"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    write_label_api_v1_labels_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewLabel"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonsLabel"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description this request may not write */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    agree_api_v1_agreement_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgreementPage"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    settings_api_v1_settings_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    doctor_api_v1_doctor_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Doctor"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    health_api_v1_health_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description no valid token */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };

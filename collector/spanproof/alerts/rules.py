@@ -15,8 +15,8 @@ from spanproof.config.alerts import AlertRule, BurnRate, Measure, NoData
 from spanproof.evaluators.intervals import difference_interval, wilson
 from spanproof.gate.assertion import compare
 from spanproof.store import FailRate, FailsWhen, Store
+from spanproof.store.filters import Filter
 from spanproof.store.measures import Amount, Groups, Share, Values
-from spanproof.store.queries import Filter
 from spanproof.trace import Score
 
 _RELEASES_BACK_NS = 30 * 86_400 * 10**9

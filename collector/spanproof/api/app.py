@@ -1,13 +1,12 @@
 """The application: `/api/v1`, its description, and the console's files.
 
-Every answer is bounded, every list is paged, every error is a problem of RFC 9457. It reads alone: no request
-changes anything, so there is nothing that another site could make a browser do.
+Every answer is bounded, every list is paged, every error is a problem of RFC 9457. Writes come from the
+console's own origin or carry a writer's token, so that no other site can make a browser send one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from importlib.metadata import version
 from pathlib import Path
@@ -18,6 +17,7 @@ from fastapi.responses import FileResponse, Response
 
 from spanproof.api.problems import add_problems, problem
 from spanproof.api.routes import router
+from spanproof.api.settings import READ_BY_ALL, ConsoleSettings
 from spanproof.store import Store
 
 STATIC = Path(__file__).parent / "static"
@@ -39,37 +39,23 @@ _HEADERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleSettings:
-    """Who may read.
-
-    Attributes:
-        tokens: one of which each request of the API must carry as `authorization: Bearer …`; empty: no check.
-        hosts: names under which it may be called, for a console on loopback: a request under the name of
-            another site (DNS rebinding) is refused. Empty: no check.
-    """
-
-    tokens: Sequence[str] = ()
-    hosts: frozenset[str] = frozenset()
-
-
-def make_app(open_store: Callable[[], Store], settings: ConsoleSettings = ConsoleSettings()) -> FastAPI:
+def make_app(open_store: Callable[[], Store], settings: ConsoleSettings = READ_BY_ALL) -> FastAPI:
     """Return the application.
 
     Args:
         open_store: returns the store that is read; called for each request.
-        settings: who may read.
+        settings: who may read and write, and what is shown beside the store.
     """
     app = FastAPI(
         title="Spanproof",
         version=version("spanproof"),
-        description="Verdicts on runs of agents that write code. Read-only.",
+        description="Verdicts on runs of agents that write code.",
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
     )
     add_problems(app)
-    app.state.open_store, app.state.settings = open_store, settings
+    app.state.open_store, app.state.settings, app.state.doctor = open_store, settings, None
     app.include_router(router)
 
     @app.get("/api/v1/openapi.json", include_in_schema=False)

@@ -81,6 +81,36 @@ class Overview(Answer):
     not_judged: list[Reason]
 
 
+class Values(Answer):
+    """The commonest values of a dimension."""
+
+    dimension: str
+    values: list[str]
+
+
+class Measured(Answer):
+    """One score over one stretch of time and one group of values."""
+
+    values: list[str] = Field(description="Of the dimensions it is split by, in their order.")
+    start_ns: Nanoseconds
+    rate: Rate
+    mean: float | None
+    raw_mean: float | None
+    raw_p50: float | None
+    raw_p95: float | None
+    unit: str
+
+
+class Timeline(Answer):
+    """One score over time."""
+
+    layer: Layer
+    score: str
+    by: list[str]
+    bucket_ns: int
+    points: list[Measured]
+
+
 class CohortRates(Answer):
     """The verdicts of one value of a dimension."""
 
@@ -114,6 +144,7 @@ class FailureCluster(Answer):
     last_seen_ns: Nanoseconds
     new_since: str = Field(description="The newest release, where no run failed so before it; else empty.")
     fingerprints: list[str]
+    trend: list[int] = Field(description="Runs in each of 24 parts of the window, oldest first.")
 
 
 class FailureList(Answer):
@@ -223,6 +254,70 @@ class Score(Answer):
     raw: float | None
     unit: str
     evidence: list[Fact]
+
+
+class VersionedScore(Score):
+    """A score with where it came from."""
+
+    id: str
+    evaluator: str
+    version: str
+
+
+class ScoreList(Answer):
+    """Scores of a trace, in order of time."""
+
+    scores: list[VersionedScore]
+
+
+class ScanVerdict(StrEnum):
+    """What the scanners decide about code before it runs."""
+
+    ALLOW = "allow"
+    REVIEW = "review"
+    DENY = "deny"
+
+
+class CodeRow(Answer):
+    """A snippet in a list."""
+
+    trace_id: str
+    run_span_id: str
+    snippet_id: str
+    started_ns: Nanoseconds
+    language: str
+    source: str = Field(description="The first 2,000 characters.")
+    executed: bool
+    verdict: str
+    rules: list[str]
+
+
+class CodeList(Answer):
+    """Snippets, newest first."""
+
+    snippets: list[CodeRow]
+    next: str | None
+
+
+class ReplayRow(Answer):
+    """A replayed snippet in a list."""
+
+    trace_id: str
+    run_span_id: str
+    snippet_id: str
+    started_ns: Nanoseconds
+    ended: str
+    agrees: bool | None = Field(description="With the record; null where nothing could be compared.")
+    difference: str
+    wall_s: float
+    peak_memory_bytes: int
+
+
+class ReplayList(Answer):
+    """Replayed snippets, newest first."""
+
+    replays: list[ReplayRow]
+    next: str | None
 
 
 class Finding(Answer):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Final
 
@@ -27,9 +27,11 @@ from spanproof.store import (
     FailRate,
     FailureCluster,
     Feedback,
+    Group,
     RunRow,
     TraceRow,
 )
+from spanproof.store.browse import CodeRow, ReplayRow
 from spanproof.trace import (
     Errored,
     JsonValue,
@@ -50,9 +52,11 @@ _LONGEST: Final = 20_000
 _CODE_OPENS: Final = re.compile(r"(?:<code>|```\w*)\s*\Z")
 _MOST_SPANS: Final = 5_000
 _MOST_EVIDENCE: Final = 100
+TREND_PARTS: Final = 24
+_NO_TREND: Final = (0,) * TREND_PARTS
 
 
-def failure_cluster(found: FailureCluster) -> models.FailureCluster:
+def failure_cluster(found: FailureCluster, trends: Mapping[str, Sequence[int]]) -> models.FailureCluster:
     """Return a cluster of failures with what is known about it."""
     known = found.explanation
     return models.FailureCluster(
@@ -72,6 +76,7 @@ def failure_cluster(found: FailureCluster) -> models.FailureCluster:
         last_seen_ns=found.last_seen_ns,
         new_since=found.new_since,
         fingerprints=list(found.fingerprints),
+        trend=[sum(parts) for parts in zip(*(trends.get(each, _NO_TREND) for each in found.fingerprints))],  # noqa: B905
     )
 
 
@@ -113,11 +118,55 @@ def rate(counted: FailRate) -> models.Rate:
     )
 
 
+def measured(group: Group) -> models.Measured:
+    """Return one score over one stretch of time."""
+    return models.Measured(
+        values=[text(value) for value in group.values],
+        start_ns=group.start_ns,
+        rate=rate(group.verdicts),
+        mean=group.mean,
+        raw_mean=group.raw_mean,
+        raw_p50=group.raw_p50,
+        raw_p95=group.raw_p95,
+        unit=text(group.unit),
+    )
+
+
+def code_row(row: CodeRow) -> models.CodeRow:
+    """Return a snippet of a list."""
+    return models.CodeRow(
+        trace_id=row.trace_id,
+        run_span_id=row.run_span_id,
+        snippet_id=row.snippet_id,
+        started_ns=max(0, row.span_time_ns),
+        language=text(row.language),
+        source=text(row.source),
+        executed=row.executed,
+        verdict=row.verdict,
+        rules=[text(rule) for rule in row.rules],
+    )
+
+
+def replay_row(row: ReplayRow) -> models.ReplayRow:
+    """Return a replayed snippet of a list."""
+    return models.ReplayRow(
+        trace_id=row.trace_id,
+        run_span_id=row.run_span_id,
+        snippet_id=row.snippet_id,
+        started_ns=max(0, row.span_time_ns),
+        ended=row.failure_class,
+        agrees=row.agrees,
+        difference=text(row.difference),
+        wall_s=row.wall_s,
+        peak_memory_bytes=row.peak_memory_bytes,
+    )
+
+
 def trace_row(row: TraceRow) -> models.TraceRow:
     """Return one trace of a list."""
     return models.TraceRow(
         trace_id=row.trace_id,
-        project=_text(row.project),
+        project=text(row.project),
         start_ns=row.start_ns,
         end_ns=row.end_ns,
         spans=row.spans,
@@ -129,8 +178,8 @@ def trace_row(row: TraceRow) -> models.TraceRow:
 def _run_row(run: RunRow) -> models.RunRow:
     return models.RunRow(
         span_id=run.run_span_id,
-        agent=_text(run.agent),
-        model=_text(run.model),
+        agent=text(run.agent),
+        model=text(run.model),
         layers={layer: outcome_of(outcome) for layer, outcome in run.layers.items()},
     )
 
@@ -140,11 +189,11 @@ def outcome_of(outcome: Outcome) -> models.Outcome:
     match outcome:
         case Scored(value=value, label=label, explanation=explanation):
             verdict = models.Verdict(label.value) if label else models.Verdict.OPEN
-            return models.Outcome(verdict=verdict, value=value, explanation=_text(explanation))
+            return models.Outcome(verdict=verdict, value=value, explanation=text(explanation))
         case Skipped(reason=reason):
-            return models.Outcome(verdict=models.Verdict.SKIPPED, value=None, explanation=_text(reason))
+            return models.Outcome(verdict=models.Verdict.SKIPPED, value=None, explanation=text(reason))
         case Errored(error_type=error_type, message=message):
-            said = _text(f"{error_type}: {message}")
+            said = text(f"{error_type}: {message}")
             return models.Outcome(verdict=models.Verdict.ERRORED, value=None, explanation=said)
 
 
@@ -162,8 +211,8 @@ def trace_page(evaluation: TraceEvaluation, feedback: Sequence[Feedback]) -> mod
         feedback=[
             models.Feedback(
                 run_span_id=said.span_id or "",
-                kind=_text(said.kind),
-                comment=None if said.comment is None else _text(said.comment),
+                kind=text(said.kind),
+                comment=None if said.comment is None else text(said.comment),
             )
             for said in feedback
         ],
@@ -175,11 +224,11 @@ def span_row(span: Span) -> models.SpanRow:
     return models.SpanRow(
         span_id=span.span_id,
         parent_id=span.parent_id,
-        name=_text(span.name),
+        name=text(span.name),
         kind=span.kind.value,
         start_ns=span.start_ns,
         end_ns=span.end_ns,
-        error=_text(span.error.message) if span.error else None,
+        error=text(span.error.message) if span.error else None,
     )
 
 
@@ -188,8 +237,8 @@ def span_page(span: Span) -> models.SpanPage:
     return models.SpanPage(
         span=span_row(span),
         dialect=span.dialect,
-        attributes={_text(key): _json(value) for key, value in span.attributes.items()},
-        resource={_text(key): _json(value) for key, value in span.resource.items()},
+        attributes={text(key): _json(value) for key, value in span.attributes.items()},
+        resource={text(key): _json(value) for key, value in span.resource.items()},
     )
 
 
@@ -204,16 +253,16 @@ def _run(evaluation: RunEvaluation) -> models.Run:
     layers.sort(key=lambda score: order.index(score.layer))
     verdict, sentence = _headline(layers)
     answer = run.answer.text if run.answer else None
-    shown = None if answer is None else _text(answer)
+    shown = None if answer is None else text(answer)
     return models.Run(
         span_id=run.span_id,
-        agent=_text(run.name),
-        task=None if run.task is None else _text(run.task),
+        agent=text(run.name),
+        task=None if run.task is None else text(run.task),
         answer=shown,
         ending=run.ending.value,
         start_ns=run.start_ns,
         end_ns=run.end_ns,
-        cohort={name: _text(value) for name in _DIMENSIONS if (value := getattr(run.cohort, name))},
+        cohort={name: text(value) for name in _DIMENSIONS if (value := getattr(run.cohort, name))},
         tokens=(run.usage.input_tokens + run.usage.output_tokens) or None,
         sentence=sentence,
         verdict=verdict,
@@ -245,12 +294,12 @@ def _headline(layers: Sequence[Score]) -> tuple[models.Verdict, str]:
 
 def _replay(evaluation: RunEvaluation) -> str:
     if isinstance(evaluation.replay, NoReplay):
-        return f"not replayed: {_text(evaluation.replay.reason)}"
+        return f"not replayed: {text(evaluation.replay.reason)}"
     steps, left = evaluation.replay.steps, evaluation.replay.first_divergence
     if left is not None:
         number, step = left
         how = step.difference or "it calls a tool in a way that is not on record"
-        return f"the replay leaves the record first at snippet {number}: {_text(how)}"
+        return f"the replay leaves the record first at snippet {number}: {text(how)}"
     compared = sum(step.agrees is not None for step in steps)
     return f"{len(steps)} of {len(evaluation.run.snippets)} snippets replayed, {compared} compared, all agree"
 
@@ -264,9 +313,9 @@ def _claims(layers: Iterable[Score]) -> Iterable[models.Claim]:
                         start=fact.claim.start,
                         end=fact.claim.end,
                         verdict=fact.claim.verdict,
-                        why=_text(fact.what),
+                        why=text(fact.what),
                         span_id=fact.span_id,
-                        found=None if fact.claim.found is None else _text(fact.claim.found),
+                        found=None if fact.claim.found is None else text(fact.claim.found),
                     )
 
 
@@ -274,14 +323,14 @@ def _score(score: Score) -> models.Score:
     scored = score.outcome if isinstance(score.outcome, Scored) else None
     return models.Score(
         layer=score.layer,
-        name=_text(score.name),
+        name=text(score.name),
         span_id=score.span_id,
         outcome=outcome_of(score.outcome),
         raw=scored.raw if scored else None,
         unit=scored.unit if scored else "",
         evidence=[
             models.Fact(
-                what=_text(fact.what),
+                what=text(fact.what),
                 span_id=fact.span_id,
                 recorded=_maybe(fact.recorded),
                 replayed=_maybe(fact.replayed),
@@ -291,6 +340,23 @@ def _score(score: Score) -> models.Score:
     )
 
 
+def versioned_score(score: Score) -> models.VersionedScore:
+    """Return a score with where it came from."""
+    shown = _score(score)
+    return models.VersionedScore(
+        **dict(shown), id=score.id, evaluator=text(score.evaluator), version=text(score.version)
+    )
+
+
+def snippet_page(evaluation: TraceEvaluation, snippet_id: str) -> models.Snippet | None:
+    """Return one snippet of a trace; None where it has no such snippet."""
+    for run in evaluation.runs:
+        for snippet in run.run.snippets:
+            if snippet.id == snippet_id:
+                return _snippet(run, snippet)
+    return None
+
+
 def _step(evaluation: RunEvaluation, step: Step) -> models.Step:
     return models.Step(
         number=step.number,
@@ -298,29 +364,29 @@ def _step(evaluation: RunEvaluation, step: Step) -> models.Step:
         span_id=step.span_id,
         start_ns=step.start_ns,
         end_ns=step.end_ns,
-        thought=_text(_thought(step)),
+        thought=text(_thought(step)),
         snippets=[_snippet(evaluation, snippet) for snippet in step.snippets],
         calls=[_call(call) for call in step.calls],
-        error=_text(step.error.message) if step.error else None,
+        error=text(step.error.message) if step.error else None,
     )
 
 
 def _thought(step: Step) -> str:
     """Return what the model wrote before its code: the code is shown as code."""
-    text = step.text
+    said = step.text
     for snippet in step.snippets:
-        text = text.partition(snippet.source.strip())[0] if snippet.source.strip() else text
-    return _CODE_OPENS.sub("", text).strip()
+        said = said.partition(snippet.source.strip())[0] if snippet.source.strip() else said
+    return _CODE_OPENS.sub("", said).strip()
 
 
 def _call(call: RecordedCall) -> models.Call:
     given = [*map(_brief, call.args), *(f"{name}={_brief(value)}" for name, value in call.kwargs.items())]
     return models.Call(
         span_id=call.span_id,
-        tool=_text(call.tool),
-        arguments=_text(", ".join(given)),
+        tool=text(call.tool),
+        arguments=text(", ".join(given)),
         result=_payload(call.result),
-        error=_text(call.error.message) if call.error else None,
+        error=text(call.error.message) if call.error else None,
     )
 
 
@@ -343,14 +409,14 @@ def _snippet(evaluation: RunEvaluation, snippet: Snippet) -> models.Snippet:
                 severity=each.severity.value,
                 verdict=each.verdict.value,
                 line=each.line,
-                message=_text(each.message),
-                remedy=_text(each.remedy),
+                message=text(each.message),
+                remedy=text(each.remedy),
             )
             for each in scan.findings
         ],
         recorded=_recorded(snippet) if snippet.executed else None,
         replayed=_replayed(again) if again else None,
-        not_replayed=None if again or reason is None else _text(reason),
+        not_replayed=None if again or reason is None else text(reason),
     )
 
 
@@ -361,7 +427,7 @@ def _recorded(snippet: Snippet) -> models.Recorded:
         ended=record.failure_class.value if record.failure_class else None,
         printed=_maybe(printed),
         value=_payload(record.output),
-        error=_text(snippet.error.message) if snippet.error else None,
+        error=text(snippet.error.message) if snippet.error else None,
     )
 
 
@@ -369,9 +435,9 @@ def _replayed(step: ReplayedStep) -> models.Replayed:
     ran = step.execution
     return models.Replayed(
         ended=ran.failure_class.value,
-        printed=_text(ran.stdout),
+        printed=text(ran.stdout),
         value=_maybe(ran.result_text),
-        error=_text(f"{ran.raised.type}: {ran.raised.message}") if ran.raised else None,
+        error=text(f"{ran.raised.type}: {ran.raised.message}") if ran.raised else None,
         agrees=step.agrees,
         difference=_maybe(step.difference),
         flaky=step.flaky,
@@ -379,50 +445,50 @@ def _replayed(step: ReplayedStep) -> models.Replayed:
         peak_memory_bytes=ran.peak_memory_bytes,
         attempts=[
             models.Attempt(
-                kind=each.kind.value, target=_text(each.target), allowed=each.allowed, count=each.count
+                kind=each.kind.value, target=text(each.target), allowed=each.allowed, count=each.count
             )
             for each in ran.attempts
         ],
-        files={_text(path): size for path, size in list(ran.files.items())[:200]},
+        files={text(path): size for path, size in list(ran.files.items())[:200]},
     )
 
 
 def code_lines(source: str, language: Language) -> list[str]:
     """Return source code as lines of HTML, escaped, with Pygments' short classes."""
-    text = _text(source).replace("\r\n", "\n").replace("\r", "\n")
+    code = text(source).replace("\r\n", "\n").replace("\r", "\n")
     try:
         lexer = get_lexer_by_name(language.value, stripnl=False, ensurenl=False)
     except ClassNotFound:
         lexer = TextLexer(stripnl=False, ensurenl=False)
     formatter: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
-    return str(highlight(text, lexer, formatter)).rstrip("\n").split("\n")
+    return str(highlight(code, lexer, formatter)).rstrip("\n").split("\n")
 
 
 def _payload(payload: Payload | None) -> str | None:
-    return None if payload is None else _text(payload.text)
+    return None if payload is None else text(payload.text)
 
 
 def _brief(value: JsonValue) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 200 else f"{text[:199]}…"
+    shown = json.dumps(value, ensure_ascii=False, default=str)
+    return shown if len(shown) <= 200 else f"{shown[:199]}…"
 
 
-def _maybe(text: str | None) -> str | None:
-    return None if text is None else _text(text)
+def _maybe(given: str | None) -> str | None:
+    return None if given is None else text(given)
 
 
-def _text(text: str) -> str:
+def text(given: str) -> str:
     """Return text that JSON in UTF-8 can carry, bounded, without secrets of known formats."""
-    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    cut = given if len(given) <= _LONGEST else f"{given[:_LONGEST]}…"
     return mask_formats(cut.encode("utf-8", "replace").decode())
 
 
 def _json(value: object) -> object:
     """Return an attribute as JSON data."""
     if isinstance(value, str):
-        return _text(value)
+        return text(value)
     if isinstance(value, float) and not isfinite(value):
         return str(value)
     if isinstance(value, bool | int | float) or value is None:
         return value
-    return _text(json.dumps(value, ensure_ascii=False, default=str))
+    return text(json.dumps(value, ensure_ascii=False, default=str))

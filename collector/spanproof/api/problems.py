@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from http import HTTPStatus
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -19,6 +20,11 @@ def problem(status: HTTPStatus, detail: str, headers: dict[str, str] | None = No
     """Return an error as a response."""
     body = Problem(title=status.phrase, status=status.value, detail=detail)
     return Response(body.model_dump_json(), status.value, headers, MEDIA_TYPE)
+
+
+def described(meaning: str) -> dict[str, Any]:
+    """Return an error's entry in the description of the API."""
+    return {"model": Problem, "content": {MEDIA_TYPE: {}}, "description": meaning}
 
 
 def add_problems(app: FastAPI) -> None:

@@ -7,14 +7,18 @@ import os
 import socket
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
 import uvicorn
 
-from spanproof.api.app import ConsoleSettings, make_app
+from spanproof.api.app import make_app
+from spanproof.api.settings import READ_BY_ALL, ConsoleSettings
 from spanproof.collector.receive.sockets import bind, format_host
+from spanproof.collector.receive.tls import ssl_context
 from spanproof.config.hosts import is_loopback
+from spanproof.config.model import Tls
 from spanproof.store import Store
 
 _GRACE_S = 3
@@ -28,9 +32,10 @@ class ConsoleServer:
         open_store: Callable[[], Store],
         host: str,
         port: int,
-        tokens: tuple[str, ...] = (),
+        settings: ConsoleSettings = READ_BY_ALL,
         *,
         fall_back: bool = True,
+        tls: Tls | None = None,
     ) -> None:
         """Bind the port.
 
@@ -38,18 +43,22 @@ class ConsoleServer:
             open_store: returns the store that is read; called for each request.
             host: address to listen on.
             port: 0 takes any free one.
-            tokens: one of which each request of the API must carry; none means no check.
+            settings: who may read and write, and what is shown; on loopback it answers to no other name.
             fall_back: whether a free port is taken where this one is taken.
+            tls: of the listener; None: none.
 
         Raises:
             OSError: the address cannot be bound.
+            TlsError: a certificate cannot be used.
         """
+        context = ssl_context(tls) if tls is not None else None
         self._bound = _listen(host, port, fall_back=fall_back)
-        self.url = f"http://{format_host(host)}:{self._bound.getsockname()[1]}"
+        self.url = f"{'https' if context else 'http'}://{format_host(host)}:{self._bound.getsockname()[1]}"
         hosts = frozenset(("localhost", "127.0.0.1", "[::1]")) if is_loopback(host) else frozenset[str]()
         config = uvicorn.Config(
-            make_app(open_store, ConsoleSettings(tokens, hosts)),
+            make_app(open_store, replace(settings, hosts=hosts)),
             http="httptools",
+            ssl_context_factory=None if context is None else lambda *_: context,
             lifespan="off",
             log_config=None,
             log_level="warning",

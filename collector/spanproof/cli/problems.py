@@ -49,6 +49,7 @@ REMEDIES: Mapping[str, str] = {
     ),
     "spanproof.suites.errors.SuiteError": "",
     "spanproof.experiments.errors.ExperimentError": f"see how agents are run: {page_url('experiments')}",
+    "spanproof.benchmarks.errors.BenchmarkError": f"see the published formats: {page_url('bench')}",
     "spanproof.gate.errors.GateError": f"see the grammar of assertions: {page_url('gate')}",
     "spanproof.store.errors.StoreBusy": (
         "Stop that process and try again, or let the server store into a ClickHouse server and name its DSN:"
@@ -61,6 +62,10 @@ REMEDIES: Mapping[str, str] = {
     "spanproof.collector.receive.server.PortTaken": (
         "free the port, or set another: --set receivers.grpc.port=…, receivers.http.port=…"
     ),
+    "spanproof.collector.receive.auth.TokenFileError": (
+        "write a list, each item a text or a mapping with token, roles and project"
+    ),
+    "spanproof.collector.receive.tls.TlsError": "check that certificate, key and client_ca are PEM files",
     "spanproof.collector.wal.log.WalInUse": (
         "stop the collector that uses it, or set another: --set wal.directory=…"
     ),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Annotated, Final, Self
 
 import orjson
@@ -73,9 +74,17 @@ class ScoreIntake:
     Args:
         open_store: returns the store; called for each request.
         known: names that may be given, as `layer.name`; empty allows any.
+        redact: returns a text without what must not be kept.
     """
 
-    def __init__(self, open_store: Callable[[], Store], known: Collection[str], telemetry: Telemetry) -> None:
+    def __init__(
+        self,
+        open_store: Callable[[], Store],
+        known: Collection[str],
+        telemetry: Telemetry,
+        redact: Callable[[str], str] = lambda text: text,
+    ) -> None:
+        self._redact = redact
         self._open_store = open_store
         self._known = frozenset(known)
         self._telemetry = telemetry
@@ -97,7 +106,10 @@ class ScoreIntake:
             raise Refused(Reason.FULL, f"{_MAX_AT_ONCE} such requests are being stored already")
         self._under_way += 1
         try:
-            scores = [_external(each, now_ns) for each in given.scores]
+            scores = [
+                replace(one, explanation=self._redact(one.explanation))
+                for one in (_external(each, now_ns) for each in given.scores)
+            ]
             joined = await asyncio.to_thread(lambda: self._open_store().write_external(scores))
         except StoreError as failure:
             raise Refused(Reason.UNAVAILABLE, f"the store takes nothing now: {failure}") from failure

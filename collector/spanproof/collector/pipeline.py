@@ -15,11 +15,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from concurrent.futures import Future
 from pathlib import Path
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.collector.receive.accept import Accepted
 from spanproof.collector.receive.admission import Backlog
 from spanproof.collector.receive.body import decode_record
+from spanproof.collector.receive.redaction import Redactor
 from spanproof.collector.receive.refused import Refused
 from spanproof.collector.stages.assemble import Assembler, CompleteTrace
 from spanproof.collector.stages.evaluate import Evaluated, Evaluators
@@ -28,11 +33,10 @@ from spanproof.collector.stages.jobs import Start
 from spanproof.collector.stages.store_spans import SpanWriter
 from spanproof.collector.stages.write import Writer
 from spanproof.collector.telemetry import Telemetry
-from spanproof.collector.wal.file import Record
+from spanproof.collector.wal.file import Encoding, Record
 from spanproof.collector.wal.log import Wal
 from spanproof.config.engine import OpenEngine
 from spanproof.config.model import Config
-from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import Store
 
 log = logging.getLogger(__name__)
@@ -59,7 +63,8 @@ class Pipeline:
         self._config = config
         self._telemetry = telemetry
         self._backlog = backlog
-        self._inbox: queue.SimpleQueue[Accepted | None] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[Accepted | Callable[[], None] | None] = queue.SimpleQueue()
+        self._given_out: dict[str, set[int]] = {}
         self._assembler = Assembler(
             config.assembly, lambda spans: telemetry.spans_ignored.labels("repeated").inc(spans)
         )
@@ -73,8 +78,10 @@ class Pipeline:
         )
         self._wal: Wal
         self._store: Store
+        self._is_ours: Callable[[Iterable[int]], bool]
         self._writer: Writer
         self._spans: SpanWriter
+        self._redactor = Redactor(config.redaction) if config.redaction.any else None
         self._stopping = threading.Event()
         self._replay = threading.Thread(target=self._read_log, name="spanproof-replay", daemon=True)
         self._intake = threading.Thread(target=self._take_in, name="spanproof-intake", daemon=True)
@@ -96,7 +103,8 @@ class Pipeline:
         wal: Wal,
         store: Store,
         listeners: Sequence[Callable[[Sequence[Evaluated]], None]],
-        keep: Callable[[Sequence[TraceEvaluation]], None],
+        keep: Callable[[Sequence[Evaluated]], None],
+        is_ours: Callable[[Iterable[int]], bool] = lambda _: True,
     ) -> None:
         """Begin to work, on what the log still holds too.
 
@@ -105,9 +113,10 @@ class Pipeline:
             store: where spans and scores go.
             listeners: called with each batch of traces once it is stored.
             keep: called with it before that, once it is stored and while it is in the log.
+            is_ours: returns whether a trace with these log records is still this collector's to store.
         """
         rules, telemetry = self._config.evaluation, self._telemetry
-        self._wal, self._store = wal, store
+        self._wal, self._store, self._is_ours = wal, store, is_ours
         self._writer = Writer(
             store=store,
             rules=rules,
@@ -115,6 +124,7 @@ class Pipeline:
             telemetry=telemetry,
             listeners=[self._settle, *listeners],
             keep=keep,
+            may_store=self._is_still_ours,
         )
         self._spans = SpanWriter(
             store=store,
@@ -138,6 +148,26 @@ class Pipeline:
         self._backlog.add(accepted.size)
         self._spans.put(accepted)
         self._inbox.put(accepted)
+
+    @property
+    def pending_traces(self) -> int:
+        """Traces that wait for evaluation or for their scores to be stored."""
+        return self._evaluators.pending
+
+    def drop_open(self, records: AbstractSet[int]) -> list[int]:
+        """Give up the traces that are not complete and have a part in these log records.
+
+        Returns:
+            The log records of those traces, each as often as it is to be settled.
+        """
+        dropped: Future[list[int]] = Future()
+        self._inbox.put(lambda: dropped.set_result(self._assembler.drop(records)))
+        return dropped.result()
+
+    def forget(self, records: AbstractSet[int]) -> None:
+        """Know nothing of traces that are not stored yet and are in these log records."""
+        traces = [each for each, of in list(self._given_out.items()) if not of.isdisjoint(records)]
+        self._inbox.put(lambda: self._assembler.forget(map(bytes.fromhex, traces)))
 
     def drain(self, timeout_s: float) -> bool:
         """Store and evaluate everything that was put, then end; False when there was not enough time."""
@@ -207,8 +237,19 @@ class Pipeline:
             log.exception("log record %d cannot be read and is left out", record.number)
             self._wal.settle([record.number])
             return
+        if self._redactor is not None and self._redactor.redact(request):
+            self._write_redacted(record, request)
+            return
         index = index_request(request, request.SerializeToString())
         self.put(Accepted(record.number, request, index, len(record.payload)))
+
+    def _write_redacted(self, record: Record, request: ExportTraceServiceRequest) -> None:
+        """Replace a record from before a rule was set: what must not be kept is not read from it again."""
+        body = request.SerializeToString()
+        index = index_request(request, body)
+        number = self._wal.append(Encoding.PROTOBUF, body).result()
+        self.put(Accepted(number, request, index, len(body)))
+        self._wal.settle([record.number])
 
     def _take_in(self) -> None:
         while True:
@@ -219,13 +260,19 @@ class Pipeline:
             else:
                 if accepted is None:
                     break
-                try:
-                    self._assemble(accepted)
-                except Exception:
-                    log.exception("log record %d cannot be assembled; it stays in the log", accepted.record)
-                    self._telemetry.traces_failed.labels("assemble").inc()
+                if isinstance(accepted, Accepted):
+                    self._assemble_or_log(accepted)
+                else:
+                    accepted()
             self._submit(self._assembler.due(time.monotonic()))
         self._submit(self._assembler.flush(time.monotonic()))
+
+    def _assemble_or_log(self, accepted: Accepted) -> None:
+        try:
+            self._assemble(accepted)
+        except Exception:
+            log.exception("log record %d cannot be assembled; it stays in the log", accepted.record)
+            self._telemetry.traces_failed.labels("assemble").inc()
 
     def _assemble(self, accepted: Accepted) -> None:
         fragments, now_s = accepted.index.fragments, time.monotonic()
@@ -237,10 +284,20 @@ class Pipeline:
     def _submit(self, completes: Iterable[CompleteTrace]) -> None:
         for complete in completes:
             self._telemetry.traces_completed.labels(complete.why.value).inc()
+            self._given_out.setdefault(complete.trace_id, set()).update(complete.records)
             self._evaluators.submit(complete)
+
+    def _is_still_ours(self, evaluated: Evaluated) -> bool:
+        """Return False, and let go of it, for a trace that another collector evaluates: it may know more."""
+        if self._is_ours(evaluated.complete.records):
+            return True
+        self._wal.settle(evaluated.complete.records)
+        self._settle([evaluated])
+        return False
 
     def _settle(self, batch: Sequence[Evaluated]) -> None:
         for evaluated in batch:
+            self._given_out.pop(evaluated.complete.trace_id, None)
             self._evaluators.settled(evaluated.complete.trace_id)
 
     def _places(self, records: tuple[int, ...]) -> tuple[tuple[Path, int], ...]:

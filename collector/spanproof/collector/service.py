@@ -12,17 +12,22 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Self
 
 from spanproof.collector.evaluated import EvaluationLog
 from spanproof.collector.external import MAX_BYTES, ScoreIntake
 from spanproof.collector.pipeline import Pipeline
-from spanproof.collector.receive.accept import Acceptor
+from spanproof.collector.receive.accept import Accepted, Acceptor, DurableLog, Relay
 from spanproof.collector.receive.admission import Admission, Backlog
+from spanproof.collector.receive.auth import Authoriser
 from spanproof.collector.receive.json_endpoints import JsonEndpoints
+from spanproof.collector.receive.redaction import Redactor
 from spanproof.collector.receive.server import Endpoints, Receiver
+from spanproof.collector.receive.signals import Signal
 from spanproof.collector.sinks.sender import Sinks
+from spanproof.collector.stages.evaluate import Evaluated
 from spanproof.collector.stages.forward import Forwarder
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.ticker import Ticker, Watcher
@@ -32,13 +37,66 @@ from spanproof.collector.verdicts.router import Router
 from spanproof.collector.wal.log import Wal
 from spanproof.config.engine import OpenEngine, open_engine
 from spanproof.config.hosts import is_loopback
-from spanproof.config.model import Config
-from spanproof.store import Store, open_store
+from spanproof.config.model import Config, Role
+from spanproof.store import ExternalScore, Lease, Store, StoreError, open_store
 
 log = logging.getLogger(__name__)
 
 _STOP_S = 60.0
 _FAILED_START_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class StoreRelay:
+    """Sends logs and metrics on, and stores the scores that came with them.
+
+    Attributes:
+        store: None for a receiver without one: scores are refused, so that their sender sends them again.
+    """
+
+    forwarder: Forwarder
+    store: Store | None
+
+    def forward(self, signal: Signal, body: bytes) -> None:
+        """Put a request into the queues of the targets that want its signal."""
+        self.forwarder.forward(signal, body)
+
+    def keep_scores(self, scores: Sequence[ExternalScore]) -> None:
+        """Store scores from elsewhere."""
+        if self.store is None:
+            raise StoreError("this receiver has no store for scores; set store.location to a server")
+        self.store.write_external(scores)
+
+
+def keep_for_delivery(batch: Sequence[Evaluated], forwarder: Forwarder, sinks: Sinks) -> None:
+    """Put evaluated traces and their scores into the durable queues of forwarding and sinks."""
+    forwarder.keep(batch)
+    sinks.keep([evaluated.evaluation for evaluated in batch if evaluated.evaluation is not None])
+
+
+def acceptor_of(
+    config: Config,
+    telemetry: Telemetry,
+    wal: DurableLog,
+    backlog: Backlog,
+    hand_on: Callable[[Accepted], None],
+    relay: Relay | None = None,
+) -> Acceptor:
+    """Return what takes requests in, as the configuration has it.
+
+    Raises:
+        TokenFileError: `tokens_file` cannot be read.
+    """
+    return Acceptor(
+        authoriser=Authoriser(config.tokens, config.tokens_file),
+        limits=config.limits,
+        admission=Admission(config.limits, backlog),
+        wal=wal,
+        telemetry=telemetry,
+        hand_on=hand_on,
+        relay=relay,
+        redactor=Redactor(config.redaction) if config.redaction.any else None,
+    )
 
 
 class Collector:
@@ -164,42 +222,61 @@ class Collector:
         self.on_stop("evaluating processes", lambda _: pipeline.close())
         store = self._store = open_store(config.store.location, share=True)
         self.on_stop("store", lambda _: store.close())
+        self._apply_retention(store)
         rules = config.wal
         wal = Wal(
-            rules.directory, segment_bytes=rules.segment_bytes, max_bytes=rules.max_bytes, fsync=rules.fsync
+            rules.directory,
+            segment_bytes=rules.segment_bytes,
+            max_bytes=rules.max_bytes,
+            fsync=rules.fsync,
+            keep_damaged_s=rules.keep_damaged_days * 86_400.0,
+            damaged_bytes=rules.damaged_bytes,
         )
         self.on_stop("log", lambda _: wal.close())
-        forwarder = Forwarder(config.forward, telemetry)
+        forwarder = Forwarder(config.forward, config.forward_directory, telemetry)
         forwarder.start()
         self.on_stop("forwarding", forwarder.drain)
         sinks = Sinks(config.sinks, config.sinks_directory, telemetry)
         sinks.start()
         self.on_stop("sinks", sinks.drain)
-        ticker = Ticker([watch(store) for watch in self._watch], telemetry)
-        ticker.start()
-        self.on_stop("watchers", lambda _: ticker.stop())
+        ticker = self._start_watching(store)
         pipeline.start(
-            wal, store, [forwarder.forward, self._evaluated.record, lambda _: ticker.nudge()], sinks.keep
+            wal,
+            store,
+            [self._evaluated.record, lambda _: ticker.nudge()],
+            lambda batch: keep_for_delivery(batch, forwarder, sinks),
         )
         self.on_stop("pipeline", pipeline.drain)
-        receiver = self._receiver(wal, backlog, pipeline)
+        receiver = self._receiver(wal, backlog, pipeline, StoreRelay(forwarder, store))
         self.on_stop("receivers", lambda _: receiver.stop())
         self._endpoints = receiver.start()
         log.info("listening: grpc %s, http %s", self._endpoints.grpc, self._endpoints.http)
 
-    def _receiver(self, wal: Wal, backlog: Backlog, pipeline: Pipeline) -> Receiver:
+    def _apply_retention(self, store: Store) -> None:
+        changed = store.apply_retention(self._config.store.keep_days.model_dump())
+        if changed:
+            log.info("how long rows are kept changed for %s", ", ".join(changed))
+
+    def _start_watching(self, store: Store) -> Ticker:
+        """Call the watchers, where other processes may have the store as well those of one at a time."""
+        watchers = [store.refresh_rollups, *(watch(store) for watch in self._watch)]
+        if not store.exclusive:
+            lease = store.task_lease("watch")
+            self.on_stop("lease", lambda _: lease.release())
+            watchers = [_while_held(lease, watcher) for watcher in watchers]
+        ticker = Ticker(watchers, self._telemetry)
+        ticker.start()
+        self.on_stop("watchers", lambda _: ticker.stop())
+        return ticker
+
+    def _receiver(self, wal: Wal, backlog: Backlog, pipeline: Pipeline, relay: Relay) -> Receiver:
         config = self._config
-        acceptor = Acceptor(
-            tokens=[token.get_secret_value() for token in config.tokens],
-            max_body_bytes=config.limits.max_body_bytes,
-            admission=Admission(config.limits, backlog),
-            wal=wal,
-            telemetry=self._telemetry,
-            hand_on=pipeline.put,
-        )
+        acceptor = acceptor_of(config, self._telemetry, wal, backlog, pipeline.put, relay)
         endpoints = JsonEndpoints(acceptor, self._telemetry, is_loopback(config.receivers.http.host))
-        intake = ScoreIntake(lambda: self.store, config.external_scores, self._telemetry)
-        routes = [endpoints.post("/v1/scores", intake.take, MAX_BYTES)]
+        intake = ScoreIntake(
+            lambda: self.store, config.external_scores, self._telemetry, acceptor.redact_text
+        )
+        routes = [endpoints.post("/v1/scores", intake.take, MAX_BYTES, Role.WRITE)]
         if config.verdicts.enabled:
             routes += self._verdicts().routes(endpoints)
         return Receiver(config.receivers, acceptor, self._telemetry, routes)
@@ -240,3 +317,8 @@ class Collector:
         )
         signal.signal(number, signal.SIG_DFL)
         self._stop_requested.set()
+
+
+def _while_held(lease: Lease, watcher: Watcher) -> Watcher:
+    """Return the watcher as one that does nothing while another process has the lease."""
+    return lambda: lease.held() and watcher()

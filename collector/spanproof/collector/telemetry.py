@@ -87,8 +87,20 @@ class Telemetry:
         self.spans_ignored = self._counter(
             "spanproof_spans_ignored", "Spans acknowledged and left out, by reason.", "reason"
         )
+        self.spans_clamped = self._counter(
+            "spanproof_receive_spans_clamped", "Spans whose time could not be and was corrected."
+        )
+        self.values_redacted = self._counter(
+            "spanproof_receive_values_redacted", "Values in which a redaction rule replaced something."
+        )
         self.replayed_records = self._counter(
             "spanproof_wal_replayed_records", "Requests read again from the log at start."
+        )
+        self.kafka_messages = self._counter(
+            "spanproof_kafka_messages", "Messages of the topic, by what became of them.", "event"
+        )
+        self.kafka_partitions = Gauge(
+            "spanproof_kafka_partitions", "Partitions assigned to this worker.", registry=self.registry
         )
 
     def _count_evaluating(self) -> None:
@@ -124,6 +136,12 @@ class Telemetry:
         )
         self.forwarded = self._counter(
             "spanproof_forward_requests", "Forwarded requests by signal and outcome.", "signal", "outcome"
+        )
+        self.forward_waiting = Gauge(
+            "spanproof_forward_waiting_requests",
+            "Requests in the queue of a forward target.",
+            ["target"],
+            registry=self.registry,
         )
         self.notifications = self._counter(
             "spanproof_notifications",
@@ -172,6 +190,12 @@ class Telemetry:
     def gauge(self, name: str, help_: str, read: Callable[[], float]) -> None:
         """Show a value that is read when the metrics are."""
         Gauge(name, help_, registry=self.registry).set_function(read)
+
+    def counters(self) -> Iterator[Metric]:
+        """Yield all counters and gauges."""
+        for metric in _WithoutCreated(self.registry).collect():
+            if metric.type in ("counter", "gauge"):
+                yield metric
 
     def exposition(self, accept: str = "") -> tuple[bytes, str]:
         """Return all metrics and their type: OpenMetrics or Prometheus' text format, as `accept` has it."""

@@ -25,7 +25,14 @@ from spanproof.evaluators.custom import (
 )
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.evaluator import Evaluator, installed
-from spanproof.evaluators.judge import Judge, JudgeSettings, cascades, load_rubrics
+from spanproof.evaluators.judge import (
+    Criteria,
+    CriteriaJudge,
+    Judge,
+    JudgeSettings,
+    cascades,
+    load_rubrics,
+)
 from spanproof.evaluators.lint import Lint
 from spanproof.evaluators.model import UserHints
 from spanproof.evaluators.presence import NoCode
@@ -163,13 +170,13 @@ def evaluators_of(config: Config, sandbox: Sandbox | None) -> list[Evaluator]:
     """
     own = [
         CustomEvaluator(function, sandbox, _wiring(choice))
-        for function, choice in zip(own_functions(config), config.evaluators, strict=True)
+        for function, choice in zip(own_functions(config), _coded(config), strict=True)
     ]
     rules = config.evaluation
     optional: list[Evaluator] = [Lint()] if rules.lint else []
     if rules.without_code:
         optional.append(NoCode(rules.without_code))
-    return [*installed(), *optional, *own, *_judges(config.judge)]
+    return [*installed(), *optional, *own, *_judges(config.judge), *_graded(config)]
 
 
 def own_functions(config: Config) -> list[Function | BuiltIn]:
@@ -178,9 +185,10 @@ def own_functions(config: Config) -> list[Function | BuiltIn]:
     Raises:
         EvaluatorError: one cannot, or has a name that is taken.
     """
-    functions = [function_of(choice) for choice in config.evaluators]
+    choices = _coded(config)
+    functions = [function_of(choice) for choice in choices]
     taken = set(BUILT_IN)
-    for function, choice in zip(functions, config.evaluators, strict=True):
+    for function, choice in zip(functions, choices, strict=True):
         function.check(VARIABLES | choice.variables.keys())
         if isinstance(function, BuiltIn):
             function.check_target(choice.target)
@@ -188,7 +196,50 @@ def own_functions(config: Config) -> list[Function | BuiltIn]:
             whose = "a score of Spanproof's own" if function.name in BUILT_IN else "an evaluator before it"
             raise EvaluatorError(f"evaluator {function.name!r} has the name of {whose}; give it another")
         taken.add(function.name)
+    _check_criteria(config, taken)
     return functions
+
+
+def _coded(config: Config) -> list[OwnEvaluator]:
+    """Return the evaluators that are code or a built-in check, without those that a model grades."""
+    return [choice for choice in config.evaluators if not choice.grading_criteria]
+
+
+def _check_criteria(config: Config, taken: set[str]) -> None:
+    """Refuse criteria and rubrics that no model would ever be given."""
+    for choice in config.evaluators:
+        if not choice.grading_criteria:
+            continue
+        if not (choice.model or config.judge.model):
+            raise EvaluatorError(
+                f"evaluator {choice.name!r} has grading_criteria and no model: set judge.model or `model`"
+            )
+        if choice.name in taken:
+            raise EvaluatorError(f"evaluator {choice.name!r} has a name that is taken; give it another")
+        taken.add(choice.name)
+    if config.judge.rubrics is not None and not config.judge.model:
+        raise EvaluatorError(
+            f"judge.rubrics names {config.judge.rubrics} and no model would be given them: set judge.model"
+        )
+
+
+def _graded(config: Config) -> list[Evaluator]:
+    """Return an evaluator for each entry with grading_criteria."""
+    found: list[Evaluator] = []
+    for choice in config.evaluators:
+        if choice.grading_criteria:
+            named = config.judge.model_copy(update={"model": choice.model or config.judge.model})
+            judge = judge_of(named)
+            assert judge is not None, "its model was checked"
+            criteria = Criteria(
+                choice.name,
+                choice.grading_criteria,
+                choice.layer,
+                Attach(**choice.attach.model_dump()),
+                choice.pass_at,
+            )
+            found.append(CriteriaJudge(judge, criteria))
+    return found
 
 
 def function_of(choice: OwnEvaluator) -> Function | BuiltIn:

@@ -189,6 +189,9 @@ class AttachRule(Section):
     )
     cohort: Cohorted = Field(default={}, description="Only runs with these values, by dimension.")
     share: float = Field(default=1.0, ge=0, le=1, description="Share of the traces that fit.")
+    tags: tuple[str, ...] = Field(
+        default=(), description="One of these must be among the span's `spanproof.eval.tags`."
+    )
 
 
 class OwnEvaluator(Section):
@@ -203,6 +206,10 @@ class OwnEvaluator(Section):
         default=None,
         description="A built-in check of the completion against the target, instead of code.",
     )
+    grading_criteria: str = Field(
+        default="", description="What a model grades the spans by, in your words, instead of code."
+    )
+    model: str = Field(default="", description="Of `grading_criteria`: the model; else `judge.model`.")
     ignore_case: bool = Field(default=False, description="Of a check of text: upper and lower case alike.")
     tolerance: float = Field(
         default=0.0, ge=0, description="Of the check `numeric`: how far the number may be off."
@@ -238,8 +245,18 @@ class OwnEvaluator(Section):
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Self:
-        if (self.file is not None) + bool(self.source) + (self.check is not None) != 1:
-            raise ValueError("give one of `file`, `source` and `check`")
+        given = (
+            self.file is not None,
+            bool(self.source),
+            self.check is not None,
+            bool(self.grading_criteria),
+        )
+        if sum(given) != 1:
+            raise ValueError("give one of `file`, `source`, `check` and `grading_criteria`")
+        if self.model and not self.grading_criteria:
+            raise ValueError("`model` is that of `grading_criteria`")
+        if self.grading_criteria and self.range != (0.0, 1.0):
+            raise ValueError("a model grades from 0 to 1: leave out `range`")
         return self
 
     @model_validator(mode="after")

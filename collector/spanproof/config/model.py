@@ -7,14 +7,15 @@ socket or a store.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Self
-from urllib.parse import urlsplit
+from typing import Annotated, Any, Self
 
 from pydantic import (
     Field,
+    PrivateAttr,
     SecretStr,
     field_serializer,
     field_validator,
@@ -23,8 +24,22 @@ from pydantic import (
 
 from spanproof.config.alerts import AlertRule, check_alerts
 from spanproof.config.evaluation import Evaluation, JudgeChoice, OwnEvaluator, SandboxChoice
+from spanproof.config.forward import Forward
 from spanproof.config.hosts import is_loopback
-from spanproof.config.load import ConfigError, Problem, gather, validate_tree
+from spanproof.config.intake import (
+    MIB,
+    GrpcReceiver,
+    HttpReceiver,
+    Limits,
+    Port,
+    Receivers,
+    RedactionRules,
+    Role,
+    Tls,
+    Token,
+)
+from spanproof.config.kafka import Kafka
+from spanproof.config.load import ConfigError, Gathered, Problem, gather, validate_tree
 from spanproof.config.section import Seconds, Section
 from spanproof.config.sinks import Sink, repeated_name
 from spanproof.config.targets import Webhook
@@ -42,68 +57,52 @@ __all__ = [
     "GrpcReceiver",
     "HttpReceiver",
     "JudgeChoice",
+    "Kafka",
     "Limits",
     "Metrics",
+    "Oidc",
     "OwnEvaluator",
     "Problem",
     "Receivers",
+    "RedactionRules",
+    "Retention",
+    "Role",
     "RouteRule",
     "SandboxChoice",
     "Sink",
     "Store",
+    "Tls",
+    "Token",
     "Verdicts",
     "Wal",
     "Webhook",
     "load_config",
 ]
 
-_MIB = 1024 * 1024
 _PASSWORD = re.compile(r"(://[^:/@\s]*):[^@/\s]*@")
 
 _EXTERNAL = f"^({'|'.join(layer.value for layer in Layer)})\\.[a-z][a-z0-9_]{{0,63}}$"
 
-Port = Annotated[int, Field(ge=0, le=65535)]
 
+class Oidc(Section):
+    """Readers who present a token of an OpenID Connect provider; on as soon as `issuer` is set."""
 
-class GrpcReceiver(Section):
-    """OTLP over gRPC."""
-
-    enabled: bool = Field(default=True, description="Whether to listen for OTLP over gRPC.")
-    host: str = Field(
-        default="127.0.0.1",
-        min_length=1,
-        description="Address to listen on. Anything but loopback is reachable by others: set `tokens` too.",
+    issuer: str | None = Field(
+        default=None,
+        pattern=r"^https?://[^\s/]",
+        description="The provider's issuer URL; none: no such tokens. Its keys are found by discovery.",
     )
-    port: Port = Field(default=4317, description="Port to listen on; 0 takes any free one.")
-
-
-class HttpReceiver(Section):
-    """OTLP over HTTP: `POST /v1/traces`, and `GET /healthz` and `GET /metrics` beside it."""
-
-    enabled: bool = Field(default=True, description="Whether to listen for OTLP over HTTP.")
-    host: str = Field(
-        default="127.0.0.1",
-        min_length=1,
-        description="Address to listen on. Anything but loopback is reachable by others: set `tokens` too.",
+    audience: str = Field(default="spanproof", min_length=1, description="What a token's `aud` must name.")
+    jwks_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://[^\s/]",
+        description="Where the provider's keys are; none: what its discovery document names.",
     )
-    port: Port = Field(default=4318, description="Port to listen on; 0 takes any free one.")
-
-
-class Receivers(Section):
-    """Where spans come in."""
-
-    grpc: GrpcReceiver = Field(default=GrpcReceiver(), description="OTLP over gRPC.")
-    http: HttpReceiver = Field(default=HttpReceiver(), description="OTLP over HTTP, protobuf and JSON.")
-    fallback_port: bool = Field(
-        default=True,
-        description="When a port is taken: listen on a free one and log it, instead of refusing to start.",
+    required_claims: Mapping[str, str] = Field(
+        default_factory=dict,
+        description="Claims a token must carry with this value, or with a list that has it, such as "
+        "`{groups: reviewers}`.",
     )
-
-    @model_validator(mode="after")
-    def _something_listens(self) -> Self:
-        if not (self.grpc.enabled or self.http.enabled):
-            raise ValueError("every receiver is disabled; enable `grpc` or `http`")
-        return self
 
 
 class Console(Section):
@@ -118,7 +117,19 @@ class Console(Section):
     port: Port = Field(default=4319, description="Port to listen on; 0 takes any free one.")
     tokens: tuple[SecretStr, ...] = Field(
         default=(),
-        description="Readers' bearer tokens, one of which each request of the API must carry.",
+        description="Readers' bearer tokens, one of which each request of the API must carry; tokens of "
+        "`tokens` with the role `read` count as well.",
+    )
+    oidc: Oidc = Field(default=Oidc(), description="Readers who present a token of a provider.")
+    tls: Tls = Field(default=Tls(), description="TLS of this listener.")
+    writers: tuple[SecretStr, ...] = Field(
+        default=(),
+        description="Writers' bearer tokens: they read, label, promote and silence. Without one, a console"
+        " with readers' tokens is for reading.",
+    )
+    workspace: Path | None = Field(
+        default=None,
+        description="Folder of suites, experiments and gate reports to show, and to add cases to.",
     )
 
     public_url: str | None = Field(
@@ -126,47 +137,6 @@ class Console(Section):
         pattern=r"^https?://[^\s/]",
         description="Its address as people reach it: links in notifications begin with it. None: no links.",
     )
-
-    @model_validator(mode="after")
-    def _others_need_a_token(self) -> Self:
-        if self.enabled and not is_loopback(self.host) and not self.tokens:
-            raise ValueError(
-                f"host {self.host} is reachable by others; set `console.tokens`, or listen on loopback"
-            )
-        return self
-
-
-class Limits(Section):
-    """How much is received at once. Beyond it, requests are refused and clients retry later."""
-
-    max_body_bytes: int = Field(
-        default=64 * _MIB,
-        gt=0,
-        le=1024 * _MIB,
-        description="Largest request body, measured after decompression; a larger one is refused for good.",
-    )
-    max_in_flight_requests: int = Field(
-        default=256, gt=0, description="Requests being received at once, both protocols together."
-    )
-    max_in_flight_bytes: int = Field(
-        default=256 * _MIB,
-        gt=0,
-        description="Bytes of those requests, packed and unpacked; at least twice `max_body_bytes`.",
-    )
-    max_backlog_bytes: int = Field(
-        default=256 * _MIB,
-        gt=0,
-        description="Acknowledged bytes whose spans are not stored yet.",
-    )
-
-    @model_validator(mode="after")
-    def _the_largest_body_fits(self) -> Self:
-        if self.max_in_flight_bytes < 2 * self.max_body_bytes:
-            raise ValueError(
-                "max_in_flight_bytes must be at least twice max_body_bytes, or the largest body could never "
-                f"be taken, got {self.max_in_flight_bytes} and {self.max_body_bytes}"
-            )
-        return self
 
 
 class Wal(Section):
@@ -177,13 +147,21 @@ class Wal(Section):
         description="Where acknowledged requests are kept until their scores are stored.",
     )
     segment_bytes: int = Field(
-        default=64 * _MIB, ge=4096, description="A new segment file is begun once one has grown to this size."
+        default=64 * MIB, ge=4096, description="A new segment file is begun once one has grown to this size."
     )
     max_bytes: int = Field(
-        default=16 * 1024 * _MIB,
+        default=16 * 1024 * MIB,
         ge=1024 * 1024,
         description="Most bytes of the log on disk; beyond it requests are refused until traces are "
         "evaluated.",
+    )
+    keep_damaged_days: int = Field(
+        default=30,
+        gt=0,
+        description="How long copies of damaged segments are kept, for `spanproof wal salvage`.",
+    )
+    damaged_bytes: int = Field(
+        default=1024 * MIB, ge=0, description="Most bytes of those copies; the oldest go first."
     )
     fsync: bool = Field(
         default=True,
@@ -209,7 +187,7 @@ class Assembly(Section):
         default=600.0, description="How long an evaluated trace is kept at hand for spans that come late."
     )
     max_bytes: int = Field(
-        default=256 * _MIB,
+        default=256 * MIB,
         gt=0,
         description="Most bytes of the index of traces, about 50 a span; beyond it evaluated traces are "
         "forgotten first, then those that have been quiet the longest are evaluated before their time.",
@@ -225,6 +203,23 @@ class Assembly(Section):
         return self
 
 
+Days = Annotated[int, Field(ge=1, le=36_500)]
+
+
+class Retention(Section):
+    """How many days rows are kept, by the time of the span; none is for ever."""
+
+    spans: Days | None = Field(default=None, description="Spans as they came.")
+    evaluations: Days | None = Field(
+        default=None, description="Whole evaluations, snippets and replays: what `show` and `promote` read."
+    )
+    scores: Days | None = Field(default=None, description="Scores and failures.")
+    counts: Days | None = Field(
+        default=None, description="Verdicts counted by hour and day, which hold no text and no ids."
+    )
+    dead_letters: Days | None = Field(default=None, description="Traces that no attempt could evaluate.")
+
+
 class Store(Section):
     """Where spans, scores and replays are kept."""
 
@@ -235,39 +230,13 @@ class Store(Section):
         "(`clickhouse://user:password@host:port/database`).",
     )
 
+    keep_days: Retention = Field(
+        default=Retention(), description="How long rows are kept; set when the server starts."
+    )
+
     @field_serializer("location", when_used="json")
     def _without_password(self, location: str) -> str:
         return _PASSWORD.sub(r"\1:**********@", location)
-
-
-class Forward(Section):
-    """An OTLP/HTTP endpoint that gets the spans with their scores, and the evaluation events."""
-
-    endpoint: str = Field(
-        description="Base URL, as in OTEL_EXPORTER_OTLP_ENDPOINT; `/v1/traces` and `/v1/logs` are appended."
-    )
-    headers: Mapping[str, SecretStr] = Field(
-        default_factory=dict, description="Headers sent with every request, such as an API key."
-    )
-    traces: bool = Field(default=True, description="Whether spans, evaluator spans among them, are sent.")
-    logs: bool = Field(default=True, description="Whether `gen_ai.evaluation.result` events are sent.")
-    timeout_s: Seconds = Field(default=10.0, description="Longest wait for an answer to one request.")
-    retry_for_s: Seconds = Field(
-        default=60.0, description="How long a failing request is repeated before it is dropped and counted."
-    )
-    queue_bytes: int = Field(
-        default=64 * _MIB,
-        gt=0,
-        description="Most bytes waiting for this endpoint; beyond it the newest are dropped.",
-    )
-
-    @field_validator("endpoint")
-    @classmethod
-    def _is_http_url(cls, value: str) -> str:
-        parts = urlsplit(value)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError("an endpoint is an http:// or https:// URL with a host")
-        return value.rstrip("/")
 
 
 class Metrics(Section):
@@ -289,8 +258,18 @@ class Config(Section):
         default="default", min_length=1, description="Project of traces that do not name one themselves."
     )
     receivers: Receivers = Field(default=Receivers(), description="Where spans come in.")
-    tokens: tuple[SecretStr, ...] = Field(
-        default=(), description="Bearer tokens, one of which every request must carry; none means no check."
+    tokens: tuple[Token, ...] = Field(
+        default=(),
+        description="Bearer tokens, one of which every request must carry; none means no check. A text alone "
+        "is one that may send and write.",
+    )
+    tokens_file: Path | None = Field(
+        default=None,
+        description="YAML file with a list like `tokens`, beside those; read again when it changes, so that "
+        "tokens can be rotated.",
+    )
+    redaction: RedactionRules = Field(
+        default=RedactionRules(), description="What is replaced before anything is written."
     )
     limits: Limits = Field(default=Limits(), description="How much is taken in at once.")
     wal: Wal = Field(default=Wal(), description="The write-ahead log.")
@@ -308,7 +287,11 @@ class Config(Section):
         default=(), description="Functions of your own that score; docs/evaluators.md shows some."
     )
     store: Store = Field(default=Store(), description="Where results are kept.")
+    kafka: Kafka = Field(default=Kafka(), description="The topic between roles in several processes.")
     forward: tuple[Forward, ...] = Field(default=(), description="Where spans and scores are sent on to.")
+    forward_directory: Path = Field(
+        default=Path(".spanproof/forward"), description="Where the queues of `forward` are kept."
+    )
     alerts: tuple[AlertRule, ...] = Field(default=(), description="Rules over scores, and who is notified.")
     sinks: tuple[Sink, ...] = Field(
         default=(), description="Products that get the scores, beside the traces that they have."
@@ -328,12 +311,16 @@ class Config(Section):
         default=(), description="Which scores make an agent fall back to another model, or to a person."
     )
 
-    @field_validator("tokens")
+    # Where each key was set, of a configuration that `load_config` read.
+    _gathered: Gathered = PrivateAttr(default_factory=Gathered)
+
+    @field_validator("forward")
     @classmethod
-    def _tokens_are_not_blank(cls, tokens: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
-        if any(not token.get_secret_value().strip() for token in tokens):
-            raise ValueError("a token must not be blank")
-        return tokens
+    def _targets_have_names_of_their_own(cls, forward: tuple[Forward, ...]) -> tuple[Forward, ...]:
+        labels = [target.label for target in forward]
+        if repeated := next((label for label in labels if labels.count(label) > 1), None):
+            raise ValueError(f"two targets are named {repeated!r}; give each a `name` of its own")
+        return forward
 
     @field_validator("sinks")
     @classmethod
@@ -350,6 +337,40 @@ class Config(Section):
             raise ValueError(f"{repeated!r} is the name of two rules")
         return routes
 
+    @model_validator(mode="after")
+    def _readers_need_a_token(self) -> Self:
+        console = self.console
+        if console.enabled and not is_loopback(console.host) and not self.readers_are_checked:
+            raise ValueError(
+                f"console.host {console.host} is reachable by others; set `console.tokens`, "
+                "`console.oidc.issuer` or a token with the role `read`, or listen on loopback"
+            )
+        return self
+
+    @property
+    def senders_are_checked(self) -> bool:
+        """Whether the receivers require a token."""
+        return bool(self.tokens or self.tokens_file)
+
+    @property
+    def readers_are_checked(self) -> bool:
+        """Whether the console requires a token."""
+        console = self.console
+        granted = any(Role.READ in token.roles for token in self.tokens)
+        return bool(console.tokens or console.writers or console.oidc.issuer or granted or self.tokens_file)
+
+    def with_origins(self, gathered: Gathered) -> Self:
+        """Return the configuration with where each key was set."""
+        self._gathered = gathered
+        return self
+
+    def list_settings(self) -> list[tuple[str, str, str]]:
+        """Return key, value and origin of each setting, a line each; secrets are masked."""
+        return [
+            (key, json.dumps(value, ensure_ascii=False), self._gathered.place_of(key) or "default")
+            for key, value in _flatten(self.model_dump(mode="json"))
+        ]
+
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is allowed but worth a second look, as sentences."""
@@ -360,7 +381,7 @@ class Config(Section):
         reachable = [
             f"receivers.{name}.host is {receiver.host}, which others can reach, and `tokens` is empty"
             for name, receiver in listening.items()
-            if receiver.enabled and not self.tokens and not is_loopback(receiver.host)
+            if receiver.enabled and not self.senders_are_checked and not is_loopback(receiver.host)
         ]
         # Prices serve the agents' cost as well.
         idle = [] if self.judge.model else sorted(self.judge.model_fields_set - {"model", "prices"})
@@ -373,6 +394,15 @@ class Config(Section):
             for name in sink.missing_keys()
         ]
         return (*reachable, *without_model, *without_verdicts, *without_key)
+
+
+def _flatten(tree: Mapping[str, Any], under: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the values of a tree by dotted key; lists are values."""
+    for name, value in tree.items():
+        if isinstance(value, dict) and value:
+            yield from _flatten(value, f"{under}{name}.")
+        else:
+            yield f"{under}{name}", value
 
 
 def load_config(
@@ -401,4 +431,4 @@ def load_config(
         problems += [Problem(gathered.place_of(key), key, message) for key, message in wrong]
     if problems or config is None:
         raise ConfigError(problems)
-    return config
+    return config.with_origins(gathered)

@@ -6,6 +6,7 @@ from spanproof.store.errors import SchemaTooNew, StoreBusy, StoreError, StoreUna
 from spanproof.store.external import ExternalScore
 from spanproof.store.failures import CohortShare, FailingRun, FailureCluster, TriageAction
 from spanproof.store.feedback import Feedback, with_feedback
+from spanproof.store.leases import Lease
 from spanproof.store.store import Store, open_store
 from spanproof.store.values import FailRate, FailsWhen, Group, RunRow, TraceRow
 
@@ -23,6 +24,7 @@ __all__ = [
     "FailureCluster",
     "Feedback",
     "Group",
+    "Lease",
     "RunRow",
     "SchemaTooNew",
     "Silence",

@@ -24,18 +24,20 @@ from clickhouse_connect.driver.exceptions import ClickHouseError, OperationalErr
 from spanproof.store.errors import StoreBusy, StoreError, StoreUnavailable
 from spanproof.store.front import Front
 from spanproof.store.hold import Hold, holder_of
+from spanproof.store.layout import Layout
 from spanproof.store.schema import FINAL_SETTINGS
 
 DEFAULT_DATABASE = "spanproof"
 SERVER_SCHEMES = ("clickhouse", "clickhouses", "http", "https")
 
 _SETTINGS = {
-    # Acknowledged means written: the pipeline commits its offsets on it.
-    "async_insert": 0,
     # A backfill may span more days than the default of 100 partitions an insert.
     "max_partitions_per_insert_block": 0,
     **FINAL_SETTINGS,
 }
+
+_LAYOUT_OPTIONS = ("cluster", "quorum", "async_insert")
+"""Options of a DSN that are ours, not the driver's."""
 
 _TRANSIENT = frozenset(
     {
@@ -72,20 +74,33 @@ class Connections:
 
     Attributes:
         name: the location as the user gave it, without a password.
-        database: the database that holds the tables.
+        layout: the database that holds the tables, and its cluster.
+        exclusive: whether no other process can write to it.
     """
 
     def __init__(
-        self, name: str, database: str, open_client: Callable[[], Client], release: Callable[[], None]
+        self,
+        name: str,
+        layout: Layout,
+        open_client: Callable[[], Client],
+        release: Callable[[], None],
+        *,
+        exclusive: bool = False,
     ) -> None:
         self.name = name
-        self.database = database
+        self.layout = layout
+        self.exclusive = exclusive
         self._open_client = open_client
         self._release = release
         self._idle: list[Client] = []
         self._guard = threading.Lock()
         self._closed = False
         self._pid = os.getpid()
+
+    @property
+    def database(self) -> str:
+        """The database that holds the tables."""
+        return self.layout.database
 
     @contextmanager
     def lease(self) -> Iterator[Client]:
@@ -185,25 +200,29 @@ def _server(dsn: str, scheme: str, name: str = "") -> Connections:
             f"store: {port} is the port of ClickHouse's native protocol; Spanproof uses HTTP: 8123, or 8443"
             " with TLS, where the server has its defaults"
         )
+    options = dict(parse_qsl(parts.query))
+    layout = Layout.from_options(database, options)
     arguments: dict[str, Any] = {
         "host": parts.hostname or "localhost",
         "port": port,
         "username": unquote(parts.username) if parts.username else "default",
         "password": unquote(parts.password or ""),
         "interface": "https" if secure else "http",
-        **dict(parse_qsl(parts.query)),
+        **{name: value for name, value in options.items() if name not in _LAYOUT_OPTIONS},
     }
     name = name or f"{scheme}://{arguments['host']}:{port}/{database}"
-    connections = Connections(name, database, lambda: _open(arguments), lambda: None)
+    connections = Connections(name, layout, lambda: _open(arguments, layout.settings), lambda: None)
     with connections.lease():
         pass
     return connections
 
 
-def _open(arguments: dict[str, Any]) -> Client:
+def _open(arguments: dict[str, Any], settings: dict[str, Any]) -> Client:
     try:
         # A session would let one request at a time through; nothing here needs one.
-        return clickhouse_connect.get_client(autogenerate_session_id=False, settings=_SETTINGS, **arguments)
+        return clickhouse_connect.get_client(
+            autogenerate_session_id=False, settings={**_SETTINGS, **settings}, **arguments
+        )
     except (TypeError, ValueError) as problem:
         raise StoreError(f"store: an option of the DSN is not valid: {problem}") from problem
 
@@ -222,7 +241,12 @@ def _embedded(directory: Path, *, read_only: bool, share: bool) -> Connections:
     fronts: list[Front] = []
 
     def open_client() -> Client:
-        return clickhouse_connect.get_client(interface="chdb", path=str(real / "data"), settings=_SETTINGS)
+        return clickhouse_connect.get_client(
+            interface="chdb",
+            path=str(real / "data"),
+            # Acknowledged means written: the pipeline commits its offsets on it.
+            settings={**_SETTINGS, **Layout(DEFAULT_DATABASE).settings},
+        )
 
     def release() -> None:
         for front in fronts:
@@ -230,7 +254,7 @@ def _embedded(directory: Path, *, read_only: bool, share: bool) -> Connections:
             front.close()
         _HOLD.let_go()
 
-    connections = Connections(str(directory), DEFAULT_DATABASE, open_client, release)
+    connections = Connections(str(directory), Layout(DEFAULT_DATABASE), open_client, release, exclusive=True)
     try:
         with connections.lease():
             pass

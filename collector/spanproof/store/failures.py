@@ -18,7 +18,7 @@ from clickhouse_connect.driver.client import Client
 from spanproof.failures import Explanation, Signature, State, cluster, explain
 from spanproof.store.cells import storable
 from spanproof.store.errors import StoreError
-from spanproof.store.queries import Filter
+from spanproof.store.filters import Filter
 from spanproof.store.schema import DIMENSIONS, TRIAGE_INSERT
 from spanproof.trace import Layer
 

@@ -4,8 +4,9 @@ An embedded store belongs to one process, mostly a running server. This serves t
 ClickHouse's HTTP interface, so that they read it by the very code that reads a server. It listens on the
 loopback interface only, requires a password that is new each time and is in the store's lock file,
 which its owner alone can read, and runs every query in ClickHouse's read-only mode. Only what a person
-decides while the server runs may be inserted: a silence or an acknowledgement of an alert, the state of a
-cluster of failures. It holds as much of the interface as the driver uses, and nothing more.
+decides while the server runs may be changed: a silence or an acknowledgement of an alert, the state of a
+cluster of failures; and traces may be deleted. It holds as much of the interface as the driver uses, and
+nothing more.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 import chdb
 
+from spanproof.store.erase import deletions
+from spanproof.store.layout import Layout
+from spanproof.store.rollups import MARK
 from spanproof.store.schema import ALERT_ACKNOWLEDGEMENTS, ALERT_SILENCES, FAILURE_TRIAGE, FINAL_SETTINGS
 
 _MAX_REQUEST_BYTES = 16 * 1024 * 1024
@@ -56,6 +60,8 @@ class Front:
         self._insert = re.compile(
             rf"INSERT INTO {database}\.({tables}) \([\w, ]+\) SELECT (\{{\w+:\w+\}}(, )?)+"
         )
+        mark = MARK.replace("{database}", database)
+        self._statements = frozenset((*deletions(Layout(database)), mark))
         self._idle: list[Any] = []
         self._guard = threading.Lock()
         password = secrets.token_urlsafe(24)
@@ -89,7 +95,7 @@ class Front:
             RuntimeError: the engine refuses it.
         """
         sql = statement.decode("utf-8", "replace")
-        if self._insert.fullmatch(sql.strip()):
+        if sql.strip() in self._statements or self._insert.fullmatch(sql.strip()):
             with self._guard, closing(_CONNECT(str(self._data))) as connection:
                 connection.query(sql, "TabSeparated", params=dict(parameters))
             return "TabSeparated", iter(())

@@ -13,7 +13,9 @@ from typing import Any
 from spanproof.semconv import spanproof as ours
 from spanproof.store.connection import Connections
 from spanproof.store.feedback import SCORE_NAME as FEEDBACK
-from spanproof.store.queries import Filter, check_dimension, counted, score_columns, verdict_conditions
+from spanproof.store.filters import Filter, check_dimension, verdict_conditions
+from spanproof.store.queries import counted, score_columns
+from spanproof.store.rollups import SUMS, verdict_source
 from spanproof.store.rows import score_of
 from spanproof.store.values import FailRate, FailsWhen
 from spanproof.trace import Layer, Score
@@ -27,6 +29,7 @@ _AGGREGATES = {
     "p50": "quantileExactOrNull(0.5)({column})",
     "p95": "quantileExactOrNull(0.95)({column})",
 }
+_ALL = "sum(passed + failed + errored + skipped + undecided)"
 _ERRORED = "outcome = 'errored'"
 
 _RATINGS = f"""(
@@ -99,15 +102,25 @@ class Measures:
         self, chosen: Filter, by: Sequence[str], fails_when: FailsWhen | None
     ) -> dict[Values, FailRate]:
         """Return the verdicts of a score, counted."""
-        passes, fails, bound = verdict_conditions(fails_when)
-        rows = self._grouped(
-            f"countIf({passes}), countIf({fails}), countIf({_ERRORED}), countIf(outcome = 'skipped'),"
-            f" countIf(outcome = 'scored' AND NOT ({passes}) AND NOT ({fails}))",
-            chosen,
-            by,
-            bound,
-        )
-        return {values: counted(row) for values, row in rows}
+        if _is_feedback(chosen):
+            passes, fails, bound = verdict_conditions(fails_when)
+            rows = self._grouped(
+                f"countIf({passes}), countIf({fails}), countIf({_ERRORED}), countIf(outcome = 'skipped'),"
+                f" countIf(outcome = 'scored' AND NOT ({passes}) AND NOT ({fails}))",
+                chosen,
+                by,
+                bound,
+            )
+            return {values: counted(row) for values, row in rows}
+        keys = "".join(f"{name}, " for name in _check(by))
+        with self._connections.lease() as client:
+            source, bound = verdict_source(client, self._connections.database, chosen, fails_when)
+            grouped = f" GROUP BY {', '.join(by)} ORDER BY {_ALL} DESC, {keys}1 LIMIT {_MOST_GROUPS}"
+            found = client.query(
+                f"SELECT {keys}{SUMS} FROM {source}{grouped if by else ''}",  # noqa: S608
+                parameters=bound,
+            ).result_rows
+        return {_values(row, by): counted(row[len(by) :]) for row in found}
 
     def amounts(
         self, chosen: Filter, by: Sequence[str], aggregate: str, *, raw: bool
@@ -194,9 +207,7 @@ class Measures:
     def _scores(self, chosen: Filter) -> str:
         """Return what scores are read from: the table, or the ratings of users as scores of their runs."""
         database = self._connections.database
-        if (chosen.layer, chosen.name) != (Layer.TRAJECTORY, FEEDBACK):
-            return f"{database}.scores FINAL"
-        return _RATINGS.format(database=database)
+        return _RATINGS.format(database=database) if _is_feedback(chosen) else f"{database}.scores FINAL"
 
     def _newest(
         self,
@@ -268,6 +279,10 @@ class Measures:
     def _query(self, sql: str, parameters: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
         with self._connections.lease() as client:
             return client.query(sql, parameters=dict(parameters)).result_rows
+
+
+def _is_feedback(chosen: Filter) -> bool:
+    return (chosen.layer, chosen.name) == (Layer.TRAJECTORY, FEEDBACK)
 
 
 def _values(row: Sequence[Any], by: Sequence[str]) -> Values:

@@ -6,73 +6,33 @@ read with FINAL: what a merge has not yet replaced is replaced here.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from spanproof.store.errors import StoreError
-from spanproof.store.rows import score_of
-from spanproof.store.schema import DIMENSIONS, SCORES
+from spanproof.store.cells import table_time
+from spanproof.store.filters import Filter, check_dimension, verdict_conditions
+from spanproof.store.rollups import SUMS, verdict_source
+from spanproof.store.rows import failing_layers, score_of
+from spanproof.store.schema import ROLLUP_SUMS, SCORES
 from spanproof.store.values import FailRate, FailsWhen, Group, RunRow, TraceRow
 from spanproof.trace import Layer, Outcome, Score
 
 _NEWEST = 5
 """Endings of one code in one class by one executor that are looked at."""
 
-_COUNTS = (
-    "countIf(label = 'pass'), countIf(label = 'fail'), countIf(outcome = 'errored'),"
-    " countIf(outcome = 'skipped'), countIf(outcome = 'scored' AND label NOT IN ('pass', 'fail'))"
-)
-"""The fields of `FailRate`, in their order, by the verdicts themselves."""
+_DAY_NS = 86_400 * 10**9
+_DAYS_LOOKED_AT = (1, 16)
+"""The newest traces are looked for in the last day first; the table has a partition for each."""
+
+_BUCKET = "intDiv(at, {bucket:Int64}) * {bucket:Int64}"
+"""Start of the stretch of time that a row is in."""
 
 _SCORE_COLUMNS = ", ".join(name for name in SCORES.names if name not in ("span_time", "is_deleted"))
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which scores; see `Store.scores`."""
-
-    layer: Layer | None = None
-    name: str | None = None
-    cohort: Mapping[str, str] = field(default_factory=dict)
-    trace_id: str | None = None
-    start_ns: int | None = None
-    end_ns: int | None = None
-    every_version: bool = False
-
-    def where(self) -> tuple[str, dict[str, Any]]:
-        """The condition and its parameters.
-
-        Raises:
-            StoreError: an unknown dimension.
-        """
-        terms: list[str] = [] if self.every_version else ["current = 1"]
-        bound: dict[str, Any] = {}
-        for column, value in self._equalities():
-            terms.append(f"{column} = {{{column}:String}}")
-            bound[column] = value
-        for parameter, comparison, time_ns in (("from_ns", ">=", self.start_ns), ("to_ns", "<", self.end_ns)):
-            if time_ns is not None:
-                terms.append(f"span_time {comparison} fromUnixTimestamp64Nano({{{parameter}:Int64}}, 'UTC')")
-                bound[parameter] = min(max(0, time_ns), 2**63 - 1)
-        return " AND ".join(terms) or "1", bound
-
-    def _equalities(self) -> Iterator[tuple[str, str]]:
-        for dimension, value in self.cohort.items():
-            if dimension not in DIMENSIONS:
-                raise StoreError(
-                    f"cohort: unknown dimension {dimension!r}; the dimensions are {', '.join(DIMENSIONS)}"
-                )
-            yield dimension, value
-        if self.layer is not None:
-            yield "layer", self.layer.value
-        if self.name is not None:
-            yield "name", self.name
-        if self.trace_id is not None:
-            yield "trace_id", self.trace_id
 
 
 def score_rows(client: Client, database: str, chosen: Filter) -> Iterator[Mapping[str, Any]]:
@@ -91,15 +51,8 @@ def score_rows(client: Client, database: str, chosen: Filter) -> Iterator[Mappin
 
 def counts(client: Client, database: str, chosen: Filter, fails_when: FailsWhen | None = None) -> FailRate:
     """Verdicts counted, without the scores behind them."""
-    condition, bound = chosen.where()
-    passes, fails, threshold = verdict_conditions(fails_when)
-    row = client.query(
-        f"SELECT countIf({passes}), countIf({fails}), countIf(outcome = 'errored'),"  # noqa: S608
-        f" countIf(outcome = 'skipped'), countIf(outcome = 'scored' AND NOT ({passes}) AND NOT ({fails}))"
-        f" FROM {database}.scores FINAL WHERE {condition}",
-        parameters={**bound, **threshold},
-    ).result_rows[0]
-    return counted(row)
+    source, bound = verdict_source(client, database, chosen, fails_when)
+    return counted(client.query(f"SELECT {SUMS} FROM {source}", parameters=bound).result_rows[0])  # noqa: S608
 
 
 def failing_rows(
@@ -121,28 +74,17 @@ def score_columns() -> tuple[str, ...]:
     return tuple(_SCORE_COLUMNS.split(", "))
 
 
-def verdict_conditions(fails_when: FailsWhen | None) -> tuple[str, str, dict[str, Any]]:
-    """The conditions for a pass and for a fail, neither of them ever NULL, and their parameters."""
-    if fails_when is None:
-        return "label = 'pass'", "label = 'fail'", {}
-    column = "raw" if fails_when.raw else "value"
-    compared = f"ifNull({column} {fails_when.comparison.value} {{fails_at:Float64}}, 0)"
-    passes = f"outcome = 'scored' AND {column} IS NOT NULL AND NOT {compared}"
-    return passes, f"outcome = 'scored' AND {compared}", {"fails_at": fails_when.threshold}
-
-
 def verdict_timeline(
     client: Client, database: str, chosen: Filter, bucket_ns: int
 ) -> list[tuple[Layer, int, FailRate]]:
     """Verdicts of the layers' own values, counted by layer and stretch of time, in order of time."""
-    condition, bound = chosen.where()
+    source, bound = verdict_source(client, database, chosen, bucket_ns=bucket_ns)
     rows = client.query(
-        "SELECT layer, intDiv(toUnixTimestamp64Nano(span_time), {bucket:Int64}) * {bucket:Int64} AS bucket,"  # noqa: S608
-        f" {_COUNTS} FROM {database}.scores FINAL WHERE {condition} AND name = layer"
+        f"SELECT layer, {_BUCKET} AS bucket, {SUMS} FROM {source} WHERE name = layer"  # noqa: S608
         " GROUP BY layer, bucket ORDER BY bucket, layer",
         parameters={**bound, "bucket": bucket_ns},
     ).result_rows
-    return [(Layer(row[0]), int(row[1]), counted(row[2:7])) for row in rows]
+    return [(Layer(row[0]), int(row[1]), counted(row[2:])) for row in rows]
 
 
 def verdicts_by(
@@ -150,15 +92,17 @@ def verdicts_by(
 ) -> list[tuple[str, Layer, FailRate]]:
     """Verdicts of the layers' own values, by value of a dimension of the cohort; the commonest values."""
     check_dimension(dimension)
-    condition, bound = chosen.where()
-    layers = f"FROM {database}.scores FINAL WHERE {condition} AND name = layer"
+    source, bound = verdict_source(client, database, chosen)
     rows = client.query(
-        f"SELECT {dimension}, layer, {_COUNTS} {layers} AND {dimension} IN (SELECT {dimension} {layers}"
-        f" GROUP BY {dimension} ORDER BY count() DESC, {dimension} LIMIT {{values:UInt32}})"
+        f"SELECT {dimension}, layer, {SUMS} FROM {source} WHERE name = layer"  # noqa: S608
         f" GROUP BY {dimension}, layer ORDER BY {dimension}, layer",
-        parameters={**bound, "values": limit},
+        parameters=bound,
     ).result_rows
-    return [(row[0], Layer(row[1]), counted(row[2:7])) for row in rows]
+    scores: Counter[str] = Counter()
+    for row in rows:
+        scores[row[0]] += counted(row[2:]).scores
+    commonest = sorted(scores, key=lambda value: (-scores[value], value))[:limit]
+    return [(row[0], Layer(row[1]), counted(row[2:])) for row in rows if row[0] in set(commonest)]
 
 
 def groups(
@@ -167,41 +111,62 @@ def groups(
     """One score by dimensions and stretches of time; in order of time, then what fails most."""
     for dimension in by:
         check_dimension(dimension)
-    condition, bound = chosen.where()
-    times = "toInt64(0)"
-    if bucket_ns is not None:
-        times = "intDiv(toUnixTimestamp64Nano(span_time), {bucket:Int64}) * {bucket:Int64}"
-        bound["bucket"] = bucket_ns
+    source, bound = verdict_source(client, database, chosen, bucket_ns=bucket_ns or 0)
     keys = "".join(f"{dimension}, " for dimension in by)
+    start = "toInt64(0)" if bucket_ns is None else _BUCKET
     rows = client.query(
-        f"SELECT {_COUNTS}, avgOrNull(value), avgOrNull(raw), quantileExactOrNull(0.5)(raw),"  # noqa: S608
-        f" quantileExactOrNull(0.95)(raw), max(unit), {times} AS start, {keys}"
-        " countIf(label = 'fail') AS fails"
-        f" FROM {database}.scores FINAL WHERE {condition}"
-        f" GROUP BY {keys} start ORDER BY start, fails DESC, {keys} count() DESC LIMIT {{rows:UInt32}}",
-        parameters={**bound, "rows": limit},
+        f"SELECT {SUMS}, max(unit), {start} AS start, {keys} sum(failed) AS fails FROM {source}"  # noqa: S608
+        f" GROUP BY {keys} start ORDER BY start, fails DESC, {keys} start LIMIT {{rows:UInt32}}",
+        parameters={**bound, "bucket": bucket_ns or 0, "rows": limit},
     ).result_rows
-    whole = chosen.start_ns or 0
-    return [
-        Group(
-            values=tuple(str(value) for value in row[11 : 11 + len(by)]),
-            start_ns=int(row[10]) if bucket_ns is not None else whole,
-            verdicts=counted(row[:5]),
-            mean=row[5],
-            raw_mean=row[6],
-            raw_p50=row[7],
-            raw_p95=row[8],
-            unit=str(row[9]),
-        )
+    made = [_group(row, by, chosen, bucket_ns) for row in rows]
+    # Only the scores themselves have percentiles; most scores are verdicts and have no amounts.
+    if any(group.raw_mean is not None for group in made):
+        return _with_percentiles(client, database, chosen, by, bucket_ns, made)
+    return made
+
+
+def _group(row: Sequence[Any], by: Sequence[str], chosen: Filter, bucket_ns: int | None) -> Group:
+    sums = dict(zip(ROLLUP_SUMS, row, strict=False))
+    unit, start_ns, *values = row[len(ROLLUP_SUMS) :]
+    return Group(
+        values=tuple(str(value) for value in values[: len(by)]),
+        start_ns=int(start_ns) if bucket_ns is not None else chosen.start_ns or 0,
+        verdicts=counted(row),
+        mean=sums["value_sum"] / sums["values"] if sums["values"] else None,
+        raw_mean=sums["raw_sum"] / sums["raws"] if sums["raws"] else None,
+        raw_p50=None,
+        raw_p95=None,
+        unit=str(unit),
+    )
+
+
+def _with_percentiles(
+    client: Client,
+    database: str,
+    chosen: Filter,
+    by: Sequence[str],
+    bucket_ns: int | None,
+    made: Sequence[Group],
+) -> list[Group]:
+    condition, bound = chosen.where()
+    keys = "".join(f"{dimension}, " for dimension in by)
+    start = "toInt64(0)" if bucket_ns is None else _BUCKET.replace("at", "toUnixTimestamp64Nano(span_time)")
+    rows = client.query(
+        f"SELECT {start} AS start, {keys} quantileExact(0.5)(raw), quantileExact(0.95)(raw)"  # noqa: S608
+        f" FROM {database}.scores FINAL WHERE {condition} AND raw IS NOT NULL GROUP BY {keys} start",
+        parameters={**bound, "bucket": bucket_ns or 0},
+    ).result_rows
+    found = {
+        (int(row[0]) if bucket_ns is not None else chosen.start_ns or 0, *map(str, row[1:-2])): row[-2:]
         for row in rows
+    }
+    missing = (None, None)
+    return [
+        replace(group, raw_p50=p50, raw_p95=p95)
+        for group in made
+        for p50, p95 in [found.get((group.start_ns, *group.values), missing)]
     ]
-
-
-def check_dimension(dimension: str) -> None:
-    """Raise StoreError where there is no such dimension."""
-    if dimension not in DIMENSIONS:
-        known = ", ".join(DIMENSIONS)
-        raise StoreError(f"cohort: unknown dimension {dimension!r}; the dimensions are {known}")
 
 
 def reasons_not_judged(
@@ -220,8 +185,8 @@ def reasons_not_judged(
 
 
 def counted(row: Sequence[Any]) -> FailRate:
-    """Return the counts of a row, in the order of the fields of `FailRate`."""
-    passed, failed, errored, skipped, undecided = (int(count) for count in row)
+    """Return the counts that a row begins with, in the order of the fields of `FailRate`."""
+    passed, failed, errored, skipped, undecided = (int(count) for count in row[:5])
     return FailRate(passed, failed, errored, skipped, undecided)
 
 
@@ -270,11 +235,18 @@ def trace_ids(
     client: Client, database: str, prefix: str, limit: int, *, project: str | None, since_ns: int | None
 ) -> list[str]:
     """Ids that start with a prefix, newest first; see `Store.trace_ids`."""
-    condition, bound = _which_traces(database, project, since_ns, None)
+    condition, bound = _which_traces(project, since_ns, None)
+    if prefix:
+        # Which ids there are is found without FINAL, which would read all of the table.
+        condition += (
+            f" AND trace_id IN (SELECT DISTINCT trace_id FROM {database}.traces"  # noqa: S608
+            " WHERE startsWith(trace_id, {prefix:String}))"
+        )
+        bound["prefix"] = prefix
     rows = client.query(
         f"SELECT trace_id FROM {database}.traces FINAL WHERE {condition}"  # noqa: S608
-        " AND startsWith(trace_id, {prefix:String}) ORDER BY start DESC, trace_id LIMIT {limit:UInt32}",
-        parameters={**bound, "prefix": prefix, "limit": limit},
+        " ORDER BY start DESC, trace_id LIMIT {limit:UInt32}",
+        parameters={**bound, "limit": limit},
     ).result_rows
     return [row[0] for row in rows]
 
@@ -291,7 +263,7 @@ def traces(
     before: tuple[int, str] | None = None,
 ) -> list[TraceRow]:
     """Traces with the verdicts of their runs; see `Store.traces`."""
-    condition, bound = _which_traces(database, project, since_ns, failing)
+    condition, bound = _which_traces(project, since_ns, failing)
     if cohort:
         of_cohort, values = Filter(cohort=cohort).where()
         condition += f" AND trace_id IN (SELECT trace_id FROM {database}.scores FINAL WHERE {of_cohort})"  # noqa: S608
@@ -303,53 +275,93 @@ def traces(
             " OR start_ns = {before_ns:UInt64} AND trace_id > {before_id:String})"
         )
         bound |= {"before_ns": before[0], "before_id": before[1]}
-    rows = _rows(
-        client,
-        "SELECT project, trace_id, start_ns, end_ns, spans, defects"  # noqa: S608
-        f" FROM {database}.traces FINAL WHERE {condition}"
-        " ORDER BY start DESC, trace_id LIMIT {limit:UInt32}",
-        {**bound, "limit": limit},
-    )
-    runs = _runs(client, database, [row["trace_id"] for row in rows])
+    rows = _newest_traces(client, database, condition, bound, limit, before[0] if before else None)
+    runs = _runs(client, database, rows)
     return [
         TraceRow(**{**row, "defects": tuple(row["defects"])}, runs=tuple(runs.get(row["trace_id"], ())))
         for row in rows
     ]
 
 
+def _newest_traces(
+    client: Client,
+    database: str,
+    condition: str,
+    bound: Mapping[str, Any],
+    limit: int,
+    before_ns: int | None,
+) -> list[Mapping[str, Any]]:
+    """Return rows of the newest traces, out of the last days where those hold enough of them."""
+    latest = f"SELECT toUnixTimestamp64Nano(max(start)) FROM {database}.traces"  # noqa: S608
+    newest = client.query(latest).result_rows[0][0]
+    newest_ns = min(int(newest), table_time(before_ns) if before_ns is not None else int(newest))
+    rows: list[Mapping[str, Any]] = []
+    for days in (*_DAYS_LOOKED_AT, None):
+        within = "1" if days is None else "start >= fromUnixTimestamp64Nano({oldest:Int64}, 'UTC')"
+        rows = _rows(
+            client,
+            "SELECT project, trace_id, start_ns, end_ns, spans, defects"  # noqa: S608
+            f" FROM {database}.traces FINAL WHERE {condition} AND {within}"
+            " ORDER BY start DESC, trace_id LIMIT {limit:UInt32}",
+            {**bound, "limit": limit, "oldest": max(0, newest_ns - (days or 0) * _DAY_NS)},
+        )
+        if len(rows) >= limit:
+            break
+    return rows
+
+
+def add_failing(client: Client, database: str, scores: Sequence[Score], written_ns: int) -> None:
+    """Note on the rows of traces the layers that these scores, written beside an evaluation, fail."""
+    by_trace: dict[str, list[Score]] = {}
+    for score in scores:
+        by_trace.setdefault(score.trace_id, []).append(score)
+    for trace_id, of_trace in by_trace.items():
+        if layers := failing_layers(of_trace):
+            client.command(
+                f"INSERT INTO {database}.traces SELECT * REPLACE ("  # noqa: S608
+                "arraySort(arrayDistinct(arrayConcat(failing, {layers:Array(String)}))) AS failing,"
+                f" {{written:UInt64}} AS evaluated_ns) FROM {database}.traces FINAL"
+                " WHERE trace_id = {trace_id:String}",
+                parameters={"trace_id": trace_id, "layers": layers, "written": written_ns},
+            )
+
+
 def _which_traces(
-    database: str, project: str | None, since_ns: int | None, failing: Layer | bool | None
+    project: str | None, since_ns: int | None, failing: Layer | bool | None
 ) -> tuple[str, dict[str, Any]]:
     terms: list[str] = ["1"]
-    failed: list[str] = ["label = 'fail'", "current = 1", "name = layer"]
     bound: dict[str, Any] = {}
     if project is not None:
         terms.append("project = {project:String}")
         bound["project"] = project
     if since_ns is not None:
         terms.append("start >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')")
-        # No span of a trace starts before the trace.
-        failed.append("span_time >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')")
         bound["since"] = min(max(0, since_ns), 2**63 - 1)
     if isinstance(failing, Layer):
-        failed.append("layer = {layer:String}")
+        terms.append("has(failing, {layer:String})")
         bound["layer"] = failing.value
-    if failing is not None:
-        terms.append(
-            f"trace_id {'NOT IN' if failing is False else 'IN'} (SELECT trace_id"  # noqa: S608
-            f" FROM {database}.scores FINAL WHERE {' AND '.join(failed)})"
-        )
+    elif failing is not None:
+        terms.append("notEmpty(failing)" if failing else "empty(failing)")
     return " AND ".join(terms), bound
 
 
-def _runs(client: Client, database: str, ids: Sequence[str]) -> dict[str, list[RunRow]]:
+def _runs(client: Client, database: str, traces: Sequence[Mapping[str, Any]]) -> dict[str, list[RunRow]]:
     """Runs by trace, with the own value of each layer."""
+    if not traces:
+        return {}
     rows = _rows(
         client,
         f"SELECT {_SCORE_COLUMNS} FROM {database}.scores FINAL"  # noqa: S608
+        # Scores are ordered by the hour of their span, which lies within its trace.
         " WHERE trace_id IN {ids:Array(String)} AND name = layer AND current = 1"
+        " AND span_time >= fromUnixTimestamp64Nano({first:Int64}, 'UTC')"
+        " AND span_time <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')"
         " ORDER BY scores.span_time, run_span_id, layer",
-        {"ids": list(ids)},
+        {
+            "ids": [row["trace_id"] for row in traces],
+            "first": table_time(min(row["start_ns"] for row in traces)),
+            "last": table_time(max(max(row["start_ns"], row["end_ns"]) for row in traces)),
+        },
     )
     by_run: dict[tuple[str, str], list[Score]] = {}
     for row in rows:

@@ -7,7 +7,7 @@ on the `traces` row. Times outside what the tables can order are moved to the ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -52,7 +52,7 @@ def rows_of(
         SNIPPETS: [],
         REPLAYS: [],
         FAILURES: [_failure_row(failure, written_ns) for failure in failures_in(evaluation)],
-        TRACES: [_trace_row(evaluation, written_ns)],
+        TRACES: [_trace_row(evaluation, written_ns, more)],
     }
     times = {span.span_id: span.start_ns for span in evaluation.trace.spans}
     for run in evaluation.runs:
@@ -262,7 +262,17 @@ def _place(run: RunEvaluation, snippet: Snippet, times: Mapping[str, int], writt
     }
 
 
-def _trace_row(evaluation: TraceEvaluation, written_ns: int) -> Row:
+def failing_layers(scores: Iterable[Score]) -> list[str]:
+    """Return the layers whose own verdict is a fail."""
+    own = (score for score in scores if score.name == score.layer)
+    return sorted({score.layer.value for score in own if _fails(score.outcome)})
+
+
+def _fails(outcome: Outcome) -> bool:
+    return isinstance(outcome, Scored) and outcome.label is Label.FAIL
+
+
+def _trace_row(evaluation: TraceEvaluation, written_ns: int, more: Sequence[Score]) -> Row:
     spans = evaluation.trace.spans
     start = min(span.start_ns for span in spans)
     return {
@@ -273,6 +283,7 @@ def _trace_row(evaluation: TraceEvaluation, written_ns: int) -> Row:
         "end_ns": unsigned(max(span.end_ns for span in spans)),
         "spans": len(spans),
         "defects": sorted(defect.value for defect in evaluation.trace.defects),
+        "failing": failing_layers((*evaluation.scores, *more)),
         "document": encode(evaluation),
         "document_format": DOCUMENT_FORMAT,
         "evaluated_ns": written_ns,

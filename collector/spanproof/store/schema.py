@@ -1,19 +1,14 @@
-"""The tables, as data, and how a store comes to the newest schema.
+"""The tables, as data.
 
-`TABLES` alone defines what is stored: the DDL and the column lists of inserts follow from it.
-`migrate` brings any store of an older version up, statement by statement, each safe to repeat, and refuses a
-newer one. Every table is a ReplacingMergeTree whose key is a function of what was evaluated, so a batch
-written twice, or half written and written again, ends in the same rows; the truth is read with FINAL.
+`TABLES` alone defines what is stored: the DDL and the column lists of inserts follow from it. Every table is
+a ReplacingMergeTree whose key is a function of what was evaluated, so a batch written twice, or half written
+and written again, ends in the same rows; the truth is read with FINAL.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
-from clickhouse_connect.driver.client import Client
-
-from spanproof.store.errors import SchemaTooNew, StoreError
 from spanproof.trace import Cohort
 
 DIMENSIONS = tuple(field.name for field in fields(Cohort))
@@ -24,11 +19,14 @@ FINAL_SETTINGS = {
     "do_not_merge_across_partitions_select_final": 1,
     # Indexes are on parts of the key, which all versions of a row share.
     "use_skip_indexes_if_final": 1,
+    # Of conditions only those on the key are moved ahead, which all versions of a row meet alike.
+    "optimize_move_to_prewhere_if_final": 1,
 }
 """With these, reading with FINAL costs what it must."""
 
 _WORD = "LowCardinality(String)"
 _TIME = "DateTime64(9, 'UTC')"
+_COUNT, _SUM = "UInt64 CODEC(T64, ZSTD(1))", "Float64 CODEC(ZSTD(1))"
 _TEXT = "String CODEC(ZSTD(3))"
 _ATTRIBUTES = "Map(LowCardinality(String), String) CODEC(ZSTD(3))"
 
@@ -43,7 +41,8 @@ class Table:
         partition: expression; empty for none.
         version: arguments of ReplacingMergeTree: the version column, then the deletion mark.
         indexes: name to `expression TYPE …`.
-        nested: columns given as arrays `Outer.Inner`, which the DDL writes as `Nested`.
+        time: the column by which rows grow old; empty where they do not.
+        shard: what the shard of a row in a cluster follows from: a part of the key.
     """
 
     name: str
@@ -52,22 +51,23 @@ class Table:
     partition: str
     version: tuple[str, ...] = ("evaluated_ns", "is_deleted")
     indexes: tuple[tuple[str, str], ...] = ()
+    time: str = ""
+    shard: str = "trace_id"
 
     @property
     def names(self) -> tuple[str, ...]:
         """The columns, as an insert names them."""
         return tuple(name for name, _ in self.columns)
 
-    def ddl(self, database: str) -> str:
-        """The statement that creates it where it is not there."""
-        lines = [f"`{name}` {kind}" for name, kind in self.columns]
-        lines += [f"INDEX {name} {expression}" for name, expression in self.indexes]
+    def ddl(self, database: str, *, name: str = "", engine: str = "", on: str = "") -> str:
+        """The statement that creates it where it is not there, under another name or engine if given."""
+        lines = [f"`{column}` {kind}" for column, kind in self.columns]
+        lines += [f"INDEX {index} {expression}" for index, expression in self.indexes]
         partition = f"PARTITION BY {self.partition} " if self.partition else ""
-        return (
-            f"CREATE TABLE IF NOT EXISTS {database}.{self.name} (\n  " + ",\n  ".join(lines) + "\n)"
-            f" ENGINE = ReplacingMergeTree({', '.join(self.version)})"
-            f" {partition}ORDER BY ({', '.join(self.key)})"
-        )
+        engine = engine or f"ReplacingMergeTree({', '.join(self.version)})"
+        head = f"CREATE TABLE IF NOT EXISTS {database}.{name or self.name}{on}"
+        body = ",\n  ".join(lines)
+        return f"{head} (\n  {body}\n) ENGINE = {engine} {partition}ORDER BY ({', '.join(self.key)})"
 
 
 _VERSIONED = (("evaluated_ns", "UInt64"), ("is_deleted", "UInt8 DEFAULT 0"))
@@ -114,6 +114,8 @@ OTEL_TRACES = Table(
         ("idx_span_attr_key", "mapKeys(SpanAttributes) TYPE bloom_filter(0.01) GRANULARITY 1"),
         ("idx_duration", "Duration TYPE minmax GRANULARITY 1"),
     ),
+    time="Timestamp",
+    shard="TraceId",
 )
 
 OTEL_TRACE_TIMES = Table(
@@ -127,6 +129,8 @@ OTEL_TRACE_TIMES = Table(
     key=("TraceId", "Start", "End"),
     partition="toDate(Start)",
     version=(),
+    time="Start",
+    shard="TraceId",
 )
 
 SCORES = Table(
@@ -169,6 +173,7 @@ SCORES = Table(
     ),
     partition="toDate(span_time)",
     indexes=(*_BY_TRACE, ("by_id", "id TYPE bloom_filter(0.001) GRANULARITY 1")),
+    time="span_time",
 )
 
 SNIPPETS = Table(
@@ -193,6 +198,7 @@ SNIPPETS = Table(
     key=("project", "toStartOfHour(span_time)", "trace_id", "span_id", "snippet_id"),
     partition="toDate(span_time)",
     indexes=_BY_TRACE,
+    time="span_time",
 )
 
 REPLAYS = Table(
@@ -222,6 +228,7 @@ REPLAYS = Table(
     key=("project", "toStartOfHour(span_time)", "trace_id", "span_id", "snippet_id"),
     partition="toDate(span_time)",
     indexes=_BY_TRACE,
+    time="span_time",
 )
 
 TRACES = Table(
@@ -234,6 +241,8 @@ TRACES = Table(
         ("end_ns", "UInt64"),
         ("spans", "UInt32"),
         ("defects", "Array(LowCardinality(String))"),
+        # The layers whose own verdict is a fail in one of its runs.
+        ("failing", "Array(LowCardinality(String))"),
         # The whole evaluation, in the form of spanproof.trace.codec: what `show` and `promote` read.
         ("document", _TEXT),
         ("document_format", "UInt16"),
@@ -242,6 +251,7 @@ TRACES = Table(
     key=("project", "toStartOfHour(start)", "trace_id"),
     partition="toDate(start)",
     indexes=_BY_TRACE,
+    time="start",
 )
 
 DEAD_LETTERS = Table(
@@ -260,6 +270,7 @@ DEAD_LETTERS = Table(
     ),
     key=("trace_id",),
     partition="",
+    time="failed",
 )
 
 ALERT_EVENTS = Table(
@@ -286,6 +297,7 @@ ALERT_EVENTS = Table(
     ),
     key=("rule", "fingerprint", "episode_ns", "sequence"),
     partition="",
+    shard="rule",
 )
 
 ALERT_DELIVERIES = Table(
@@ -303,6 +315,7 @@ ALERT_DELIVERIES = Table(
     ),
     key=("notification", "target"),
     partition="",
+    shard="notification",
 )
 
 ALERT_SILENCES = Table(
@@ -319,6 +332,7 @@ ALERT_SILENCES = Table(
     ),
     key=("id",),
     partition="",
+    shard="id",
 )
 
 ALERT_ACKNOWLEDGEMENTS = Table(
@@ -334,6 +348,7 @@ ALERT_ACKNOWLEDGEMENTS = Table(
     ),
     key=("rule", "fingerprint", "episode_ns"),
     partition="",
+    shard="rule",
 )
 
 ALERT_TABLES = (ALERT_EVENTS, ALERT_DELIVERIES, ALERT_SILENCES, ALERT_ACKNOWLEDGEMENTS)
@@ -357,6 +372,7 @@ EXTERNAL_SCORES = Table(
     ),
     key=("trace_id", "span_id", "layer", "name", "source"),
     partition="",
+    time="given",
 )
 
 
@@ -383,6 +399,7 @@ FAILURES = Table(
     key=("project", "toStartOfHour(span_time)", "trace_id", "span_id", "fingerprint"),
     partition="toDate(span_time)",
     indexes=(*_BY_TRACE, ("by_fingerprint", "fingerprint TYPE bloom_filter(0.001) GRANULARITY 1")),
+    time="span_time",
 )
 
 FAILURE_TRIAGE = Table(
@@ -398,6 +415,7 @@ FAILURE_TRIAGE = Table(
     key=("subject", "action"),
     partition="",
     version=("changed_ns",),
+    shard="subject",
 )
 
 TRIAGE_INSERT = (
@@ -405,6 +423,82 @@ TRIAGE_INSERT = (
     " SELECT {subject:String}, {action:String}, {value:String}, {note:String}, {changed:UInt64}"
 )
 """How a decision is written; `{database}` is replaced by its name."""
+
+ROLLUP_SUMS = (
+    "passed",
+    "failed",
+    "errored",
+    "skipped",
+    "undecided",
+    "values",
+    "value_sum",
+    "raws",
+    "raw_sum",
+)
+"""What is added up over scores: verdicts, then how many values and raw amounts there are, and their sums."""
+
+
+def _rollup(name: str, at: str) -> Table:
+    """Return a table of counted scores by cohort and stretch of time; see `spanproof.store.rollups`."""
+    return Table(
+        name,
+        (
+            (at, "DateTime('UTC') CODEC(Delta(4), ZSTD(1))"),
+            ("layer", _WORD),
+            ("name", _WORD),
+            *((dimension, _WORD) for dimension in DIMENSIONS),
+            *((each, _SUM if each.endswith("_sum") else _COUNT) for each in ROLLUP_SUMS),
+            ("unit", _WORD),
+            *_VERSIONED,
+        ),
+        key=("layer", "name", at, *DIMENSIONS),
+        partition=f"toYYYYMM({at})",
+        time=at,
+        shard=at,
+    )
+
+
+VERDICT_HOURS = _rollup("verdict_hours", "hour")
+VERDICT_DAYS = _rollup("verdict_days", "day")
+
+ROLLUP_MARKS = Table(
+    # Hours whose scores changed since they were counted. A mark that comes back after its removal was
+    # forgotten only has its hour counted once more.
+    "rollup_marks",
+    (
+        ("hour", "DateTime('UTC')"),
+        ("mark", "String"),
+        ("marked", "DateTime('UTC')"),
+        *_VERSIONED,
+    ),
+    key=("hour", "mark"),
+    partition="",
+    shard="hour",
+)
+
+LEASES = Table(
+    # Who does what only one process does at a time; see `spanproof.store.leases`.
+    "leases",
+    (
+        ("name", "String"),
+        ("holder", "String"),
+        ("since_ns", "UInt64"),
+        ("expires_ns", "UInt64"),
+        *_VERSIONED,
+    ),
+    key=("name", "holder"),
+    partition="",
+    shard="name",
+)
+
+MIGRATED = Table(
+    "migrations",
+    (("version", "UInt32"), ("applied", "DateTime('UTC') DEFAULT now()")),
+    key=("version",),
+    partition="",
+    version=(),
+    shard="1",
+)
 
 TABLES = (
     OTEL_TRACES,
@@ -418,120 +512,9 @@ TABLES = (
     EXTERNAL_SCORES,
     FAILURES,
     FAILURE_TRIAGE,
+    VERDICT_HOURS,
+    VERDICT_DAYS,
+    ROLLUP_MARKS,
+    LEASES,
+    MIGRATED,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Migration:
-    """A step from `version - 1` to `version`, safe to repeat where it was cut off."""
-
-    version: int
-    apply: Callable[[Client, str], None]
-
-
-def _run(*statements: str) -> Callable[[Client, str], None]:
-    """Return a step of statements; `{database}` is replaced by the database's name."""
-
-    def apply(client: Client, database: str) -> None:
-        for statement in statements:
-            client.command(statement.replace("{database}", database))
-
-    return apply
-
-
-def _key_spans_by_identity(client: Client, database: str) -> None:
-    """Copy `otel_traces` into a table that is ordered by trace and span alone, and put that in its place."""
-    rows = client.query(
-        "SELECT name, sorting_key FROM system.tables WHERE database = {database:String}",
-        parameters={"database": database},
-    ).result_rows
-    keys = {str(row[0]): str(row[1]) for row in rows}
-    fresh = replace(OTEL_TRACES, name="otel_traces_by_identity")
-    if keys.get(OTEL_TRACES.name, "") not in ("", ", ".join(OTEL_TRACES.key)):
-        client.command(fresh.ddl(database))
-        names = ", ".join(f"`{name}`" for name in OTEL_TRACES.names)
-        client.command(
-            f"INSERT INTO {database}.{fresh.name} ({names}) SELECT {names} FROM {database}.otel_traces FINAL"  # noqa: S608
-        )
-        client.command(f"DROP TABLE {database}.otel_traces SYNC")
-    elif fresh.name not in keys:
-        return
-    # Cut off after the drop, the copy is whole, and only its name is left to change.
-    if OTEL_TRACES.name in keys and keys[OTEL_TRACES.name] == ", ".join(OTEL_TRACES.key):
-        client.command(f"DROP TABLE {database}.{fresh.name} SYNC")
-        return
-    client.command(f"RENAME TABLE {database}.{fresh.name} TO {database}.otel_traces")
-
-
-MIGRATIONS = (
-    # Makes the newest tables: each later step changes nothing where they have its columns already.
-    Migration(1, _run(*(table.ddl("{database}") for table in TABLES))),
-    Migration(
-        2,
-        _run(
-            "ALTER TABLE {database}.scores ADD COLUMN IF NOT EXISTS raw Nullable(Float64) AFTER value",
-            f"ALTER TABLE {{database}}.scores ADD COLUMN IF NOT EXISTS unit {_WORD} AFTER raw",
-        ),
-    ),
-    Migration(3, _key_spans_by_identity),
-    Migration(4, _run(DEAD_LETTERS.ddl("{database}"))),
-    Migration(5, _run(*(table.ddl("{database}") for table in ALERT_TABLES))),
-    Migration(6, _run(EXTERNAL_SCORES.ddl("{database}"))),
-    Migration(7, _run(FAILURES.ddl("{database}"), FAILURE_TRIAGE.ddl("{database}"))),
-)
-"""In order. A released step never changes: a later one alters what it made."""
-
-
-def migrate(client: Client, database: str) -> None:
-    """Bring the database up to the newest schema; does nothing where it is there already.
-
-    Raises:
-        SchemaTooNew: a newer Spanproof wrote it.
-    """
-    there = client.query(
-        "SELECT count() FROM system.databases WHERE name = {name:String}", parameters={"name": database}
-    ).result_rows[0][0]
-    if not there:  # checked first: who is given a database is often not allowed to make one
-        client.command(f"CREATE DATABASE IF NOT EXISTS {database} ENGINE = Atomic")
-    client.command(
-        f"CREATE TABLE IF NOT EXISTS {database}.migrations"
-        " (version UInt32, applied DateTime('UTC') DEFAULT now())"
-        " ENGINE = ReplacingMergeTree ORDER BY version"
-    )
-    found = _version(client, database)
-    for migration in MIGRATIONS:
-        if migration.version > found:
-            migration.apply(client, database)
-            client.insert(f"{database}.migrations", [[migration.version]], column_names=["version"])
-
-
-def check_schema(client: Client, database: str) -> None:
-    """Check that the database can be read without a change.
-
-    Raises:
-        StoreError: there is none, or an older Spanproof wrote it.
-        SchemaTooNew: a newer Spanproof wrote it.
-    """
-    tables = client.query(
-        "SELECT count() FROM system.tables WHERE database = {database:String} AND name = 'migrations'",
-        parameters={"database": database},
-    ).result_rows[0][0]
-    if not tables:
-        raise StoreError(f"there is no Spanproof store in the database {database}; a server makes one")
-    found, newest = _version(client, database), MIGRATIONS[-1].version
-    if found < newest:
-        raise StoreError(
-            f"the database {database} has schema version {found}, this Spanproof reads {newest}: start the"
-            " server of this version once, it brings the store up to date"
-        )
-
-
-def _version(client: Client, database: str) -> int:
-    found = int(client.query(f"SELECT max(version) FROM {database}.migrations").result_rows[0][0])  # noqa: S608
-    newest = MIGRATIONS[-1].version
-    if found > newest:
-        raise SchemaTooNew(
-            f"the database {database} has schema version {found}, this Spanproof knows {newest}:"
-            " upgrade spanproof, or use another store"
-        )
-    return found

@@ -10,6 +10,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
@@ -18,12 +20,15 @@ from clickhouse_connect.driver.client import Client
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.store import queries
+from spanproof.store import queries, rollups
 from spanproof.store.alerts import AlertLog
+from spanproof.store.backup import Manifest, restore_backup, write_backup
+from spanproof.store.browse import Browse
 from spanproof.store.cells import Row
 from spanproof.store.connection import Connections, connect
 from spanproof.store.dead_letters import DeadLetter, dead_letters, letter_row
 from spanproof.store.documents import DOCUMENT_FORMAT, read_document
+from spanproof.store.erase import Subject, erase_traces, traces_of
 from spanproof.store.external import (
     ExternalScore,
     external_row,
@@ -43,8 +48,11 @@ from spanproof.store.failures import (
     write_triage,
 )
 from spanproof.store.feedback import Feedback, feedback
+from spanproof.store.filters import Filter
+from spanproof.store.leases import Lease
 from spanproof.store.measures import Measures
-from spanproof.store.queries import Filter
+from spanproof.store.migrations import check_schema, migrate
+from spanproof.store.retention import apply_retention
 from spanproof.store.rows import columns, rows_of, score_of, score_row
 from spanproof.store.schema import (
     DEAD_LETTERS,
@@ -54,13 +62,14 @@ from spanproof.store.schema import (
     SCORES,
     TRACES,
     Table,
-    check_schema,
-    migrate,
 )
 from spanproof.store.spans import SpanColumns
+from spanproof.store.sql import select
 from spanproof.store.supersede import before, supersede
 from spanproof.store.values import FailRate, FailsWhen, Group, TraceRow
 from spanproof.trace import Layer, Score
+
+_HOUR_NS = rollups.HOUR_S * 10**9
 
 _INSERT_ROWS = 20_000
 """Rows of one insert: big enough for ClickHouse, small enough for memory."""
@@ -91,7 +100,7 @@ def open_store(location: str | Path, *, read_only: bool = False, share: bool = F
             if read_only:
                 check_schema(client, connections.database)
             else:
-                migrate(client, connections.database)
+                migrate(client, connections.layout)
     except BaseException:
         connections.close()
         raise
@@ -111,6 +120,11 @@ class Store:
     def name(self) -> str:
         """Where it is, without a password."""
         return self._connections.name
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether it is this process's alone, as a directory is."""
+        return self._connections.exclusive
 
     def write(self, evaluations: Sequence[TraceEvaluation]) -> None:
         """Write evaluations with their snippets, replays and scores; spans are written by `write_spans`.
@@ -137,10 +151,13 @@ class Store:
                 more = scores_from(evaluation, given.get(evaluation.trace.trace_id, ()))
                 for table, rows in rows_of(evaluation, written_ns, more).items():
                     batch.setdefault(table, []).extend(rows)
-            supersede(client, self._database, batch, known, written_ns)
-            # The trace's own row goes last: once it is there, everything about the trace is.
-            for table in sorted(batch, key=lambda table: table is TRACES):
-                self._insert(client, table, batch[table])
+            hours = {row["span_time"] // _HOUR_NS for row in batch[SCORES]}
+            hours |= rollups.hours_of_traces(client, self._database, known.trace_ids)
+            with self._changing(client, hours):
+                supersede(client, self._database, batch, known, written_ns)
+                # The trace's own row goes last: once it is there, everything about the trace is.
+                for table in sorted(batch, key=lambda table: table is TRACES):
+                    self._insert(client, table, batch[table])
 
     def write_spans(self, requests: Iterable[ExportTraceServiceRequest], project: str = "default") -> int:
         """Write the spans of export requests, a row for each id; of one sent again the latest counts.
@@ -185,7 +202,10 @@ class Store:
             for trace_id, document in found.items():
                 of_trace = [score for score in scores if score.trace_id == trace_id]
                 joined += scores_from(read_document(trace_id, *document), of_trace)
-            self._insert(client, SCORES, [score_row(score, written_ns) for score in joined])
+            rows = [score_row(score, written_ns) for score in joined]
+            with self._changing(client, {row["span_time"] // _HOUR_NS for row in rows}):
+                self._insert(client, SCORES, rows)
+                queries.add_failing(client, self._database, joined, written_ns)
         return len(joined)
 
     def write_dead_letters(self, letters: Sequence[DeadLetter]) -> None:
@@ -278,6 +298,15 @@ class Store:
         chosen = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns)
         with self._connections.lease() as client:
             return queries.verdicts_by(client, self._database, chosen, dimension, limit)
+
+    def select(self, sql: str, limit: int) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """Run one SELECT of a person, and return the names of its columns and its first rows.
+
+        Raises:
+            StoreError: it is something else than one SELECT over tables, or the database refuses it.
+        """
+        with self._connections.lease() as client:
+            return select(client, self._database, sql, limit)
 
     def groups(
         self,
@@ -522,6 +551,11 @@ class Store:
         """Scores measured by cohort over a window, for alert rules."""
         return Measures(self._connections)
 
+    @property
+    def browse(self) -> Browse:
+        """What people browse: code, replays, attempts, sessions, labels, what is new."""
+        return Browse(self._connections)
+
     def close(self) -> None:
         """Let go of the store. Safe to call twice."""
         self._connections.close()
@@ -536,6 +570,64 @@ class Store:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def refresh_rollups(self) -> int:
+        """Count again the verdicts of hours whose scores changed; returns how many hours, 0 once all are.
+
+        One process does this at a time. Queries are exact without it, and slower the more hours wait.
+        """
+        with self._connections.lease() as client:
+            return rollups.refresh(client, self._database)
+
+    def traces_of(self, subject: Subject, value: str) -> list[str]:
+        """Return the ids of the traces with a span that names this session or user."""
+        with self._connections.lease() as client:
+            return traces_of(client, self._database, subject, value)
+
+    def erase_traces(self, trace_ids: Sequence[str]) -> int:
+        """Delete everything about these traces, for good; returns how many of them were there.
+
+        Raises:
+            StoreUnavailable: the server does not answer; some may be deleted, and deleting again is safe.
+            StoreError: the database refused.
+        """
+        with self._joining, self._connections.lease() as client:
+            return erase_traces(client, self._connections.layout, trace_ids)
+
+    def apply_retention(self, days: Mapping[str, int | None]) -> list[str]:
+        """Keep rows for so many days, by the names of `retention.KEPT`; returns the tables that changed."""
+        with self._connections.lease() as client:
+            return apply_retention(client, self._connections.layout, days)
+
+    def back_up(self, directory: Path) -> Manifest:
+        """Write everything into a new directory.
+
+        Raises:
+            StoreError: the directory is there already, or cannot be written.
+        """
+        with self._connections.lease() as client:
+            return write_backup(client, self._database, directory)
+
+    def restore(self, directory: Path) -> Manifest:
+        """Write a backup into this store, which must be empty.
+
+        Raises:
+            StoreError: it is not, or the backup cannot be read.
+        """
+        with self._connections.lease() as client:
+            return restore_backup(client, self._connections.layout, directory)
+
+    def task_lease(self, name: str) -> Lease:
+        """Return a lease of a task that one process does at a time."""
+        return Lease(self._connections, name)
+
+    @contextmanager
+    def _changing(self, client: Client, hours: AbstractSet[int]) -> Iterator[None]:
+        """Mark the hours whose scores are changed in the block as dirty."""
+        # Before it for those who read meanwhile; and after it, as they may have been counted meanwhile.
+        rollups.mark_hours(client, self._database, hours)
+        yield
+        rollups.mark_hours(client, self._database, hours)
 
     def _insert(self, client: Client, table: Table, rows: Sequence[Row]) -> None:
         size = _DOCUMENT_ROWS if table is TRACES else _INSERT_ROWS

@@ -72,6 +72,11 @@ class FailRate:
     failing: tuple[Score, ...] = ()
 
     @property
+    def scores(self) -> int:
+        """How many scores there are, judged or not."""
+        return self.judged + self.errored + self.skipped + self.undecided
+
+    @property
     def judged(self) -> int:
         """How many verdicts there are."""
         return self.passed + self.failed

@@ -14,3 +14,4 @@ class Check(StrEnum):
     JSON_VALID = "json_valid"
     JSON_SCHEMA = "json_schema"
     NUMERIC = "numeric"
+    EXPRESSION = "expression"

@@ -8,9 +8,11 @@ from spanproof.suites.diff import SuiteDiff, diff_suites, version_of
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.export import format_csv, format_jsonl
 from spanproof.suites.files import load_case, load_suite, remove_case, write_case
+from spanproof.suites.mining import Mined, mine
 from spanproof.suites.promote import Change, Promoting, Promotion, case_of, promote, promote_runs
 from spanproof.suites.records import read_record, write_record
 from spanproof.suites.run import CaseReport, CaseStatus, Difference, SuiteReport, run_suite
+from spanproof.suites.suite import Suite
 
 __all__ = [
     "Case",
@@ -21,10 +23,12 @@ __all__ = [
     "Expect",
     "Expectation",
     "Form",
+    "Mined",
     "Origin",
     "Promoting",
     "Promotion",
     "Reading",
+    "Suite",
     "SuiteDiff",
     "SuiteError",
     "SuiteReport",
@@ -35,6 +39,7 @@ __all__ = [
     "format_jsonl",
     "load_case",
     "load_suite",
+    "mine",
     "promote",
     "promote_runs",
     "read_dataset",

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 
 from spanproof.evaluators.casetests import CaseTests
 from spanproof.evaluators.replay import FixtureBook
-from spanproof.suites.requirements import Requirement, no_failures
+from spanproof.suites.requirements import Requirement, expect_answer, no_failures
 from spanproof.trace import (
     Cohort,
     Errored,
@@ -83,7 +83,7 @@ class Case:
     """One case of a suite.
 
     Attributes:
-        id: its folder's name; the same each time the same run is promoted.
+        id: its folder's name; the same each time the same run is promoted. Empty of one that is to be added.
         origin, trace: of the frozen run; None of a case that people wrote.
         task: the task that the agent is given.
         expectations: what the frozen run was judged as; those of layers first, in the order of the layers.
@@ -97,16 +97,18 @@ class Case:
         tests: what its code must do beside, None where people wrote none; never part of the trace.
         source: where a case that was imported is from: the form, its id there, its metadata.
         fixtures: what its replay finds, in place of the configuration's; None where the case holds none.
+        expected: of one that is made in Python, the answer: a text that it contains, a number that is in it,
+            or other JSON that it equals. It becomes a requirement.
     """
 
-    id: str
-    origin: Origin | None
-    agent: str
-    task: str | None
-    cohort: Cohort
-    expectations: tuple[Expectation, ...]
-    snippets: tuple[Snippet, ...]
-    trace: Trace | None
+    id: str = ""
+    origin: Origin | None = None
+    agent: str = ""
+    task: str | None = None
+    cohort: Cohort = field(default_factory=Cohort)
+    expectations: tuple[Expectation, ...] = ()
+    snippets: tuple[Snippet, ...] = ()
+    trace: Trace | None = None
     notes: str = ""
     requirements: tuple[Requirement, ...] = ()
     inputs: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -116,6 +118,12 @@ class Case:
     source: Mapping[str, JsonValue] = field(default_factory=dict)
     tests: CaseTests | None = None
     fixtures: FixtureBook | None = None
+    expected: InitVar[JsonValue] = None
+
+    def __post_init__(self, expected: JsonValue) -> None:
+        if expected is not None:
+            stated = expect_answer(expected)
+            object.__setattr__(self, "requirements", (*self.requirements, *stated))
 
     @property
     def required(self) -> tuple[Requirement, ...]:

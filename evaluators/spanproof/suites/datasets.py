@@ -27,6 +27,7 @@ from typing import Any, Final
 from spanproof.suites.case import Case
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.records import name_case, read_record
+from spanproof.suites.requirements import describe_answer
 from spanproof.trace import JsonValue
 
 
@@ -272,19 +273,13 @@ def _content(message: Mapping[str, Any]) -> str:
     return "" if content is None else str(content).strip()
 
 
-def _requirements(expected: Any, how: Reading) -> list[dict[str, Any]]:
+def _requirements(expected: Any, how: Reading) -> list[JsonValue]:
     if how.expect is Expect.NOTHING:
         return []
     value = _expected(expected, how.expected_key)
     if value in (None, "", {}, []):
         return []
-    match value:
-        case bool() | dict() | list():
-            return [{"answer": {"equals": value}}]
-        case int() | float():
-            return [{"answer": {"number": value}}]
-        case _:
-            return [{"answer": {how.expect.value: str(value)}}]
+    return [describe_answer(value, how.expect.value)]
 
 
 def _expected(expected: Any, wanted: str) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 from spanproof.suites.behaviour import behaviour_of
 from spanproof.suites.case import Case
 from spanproof.suites.errors import SuiteError
-from spanproof.suites.files import load_case, load_suite, write_case
+from spanproof.suites.files import load_case, load_suite, write_case, write_tests
 from spanproof.suites.requirements import read_requirements
 
 
@@ -73,6 +73,7 @@ def add_cases(suite: Path, cases: Iterable[Case], *, replace: bool = False) -> A
         elif twin != case.id and there is None:
             duplicates.append((case.id, twin))
         else:
+            write_tests(suite, case)
             write_case(suite, case)
             known[case.id] = case
             added.append(case.id)

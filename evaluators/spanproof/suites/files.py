@@ -74,6 +74,15 @@ def write_case(suite: Path, case: Case) -> None:
     (folder / "case.yaml").write_bytes(_case_yaml(case, frozen))
 
 
+def write_tests(suite: Path, case: Case) -> None:
+    """Write the tests of a case that has some beside it."""
+    if case.tests is not None:
+        folder = suite / "cases" / case.id
+        folder.mkdir(parents=True, exist_ok=True)
+        tests = case.tests.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        (folder / TESTS).write_bytes(_yaml(tests))
+
+
 def remove_case(suite: Path, case_id: str) -> None:
     """Delete a case with all its files; one that is a link is unlinked only.
 

@@ -203,6 +203,22 @@ def no_failures(failed_before: Iterable[Layer] = ()) -> tuple[Requirement, ...]:
     )
 
 
+def describe_answer(expected: JsonValue, text_key: str = "contains") -> JsonValue:
+    """Return the entry of `must` for an expected answer: text, a number, or other JSON that it equals."""
+    match expected:
+        case bool() | dict() | list():
+            return {"answer": {"equals": expected}}
+        case int() | float():
+            return {"answer": {"number": expected}}
+        case _:
+            return {"answer": {text_key: str(expected)}}
+
+
+def expect_answer(expected: JsonValue) -> tuple[Requirement, ...]:
+    """Return the requirement of an expected answer."""
+    return read_requirements("expected", [describe_answer(expected)], None)
+
+
 def read_requirements(place: str, must: object, must_not: object) -> tuple[Requirement, ...]:
     """Return the requirements of a case.
 

@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from opentelemetry import trace
 
+from spanproof.instrumentors.budgets import Budgets
 from spanproof.instrumentors.content.code_tools import arguments_named, parameters_of
 from spanproof.instrumentors.frameworks.delegate import Delegate
 from spanproof.instrumentors.frameworks.registry import load_guard
 from spanproof.instrumentors.spans.cohort import cohort_attributes
 from spanproof.instrumentors.verdict_client import VerdictClient, VerdictUnavailable, unscanned
-from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
+from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
 from spanproof.semconv import spanproof as ours
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class Guard:
         token: str | None = None,
         deadline_s: float = 3.0,
         on_failure: Literal["deny", "allow"] = "deny",
+        budgets: Budgets | None = None,
     ) -> None:
         """Make a guard.
 
@@ -82,6 +84,7 @@ class Guard:
             token: one of that collector's tokens; when None the variable `SPANPROOF_GUARD_TOKEN`.
             deadline_s: longest wait for its verdict.
             on_failure: without a verdict in time, `deny` refuses the code and `allow` lets it run.
+            budgets: what agents may use; a step that a budget does not allow is refused like denied code.
 
         Raises:
             ImportError: the scanners' parsers are not installed.
@@ -95,6 +98,7 @@ class Guard:
         self._refused = {"deny", "review"} if refuse_review else {"deny"}
         self._observe = observe
         self._agent = agent
+        self._budgets = budgets
         self._allow_on_failure = on_failure == "allow"
         self._pipeline: Pipeline | None = None
         self._client: VerdictClient | None = None
@@ -126,11 +130,22 @@ class Guard:
         """
         subject = _subject(agent or self._agent, tool, language)
         scan = self._scan(code, language, subject)
+        if language != "text" and scan.verdict.value not in self._refused:
+            scan = self._hold_budget(agent or self._agent, tool) or scan
         refused = scan.verdict.value in self._refused
         self._record(scan, refused=refused)
         if refused and not self._observe:
             raise CodeRefused(scan)
         return scan
+
+    def _hold_budget(self, agent: str, tool: str) -> Scan | None:
+        """Count a step; returns a refusal where a budget does not allow it."""
+        exceeded = self._budgets.take_step(agent, tool) if self._budgets is not None else None
+        if exceeded is None:
+            return None
+        rule = f"budget.{exceeded.kind}"
+        finding = Finding(rule, Severity.HIGH, Verdict.DENY, 1, 1, 1, 1, exceeded.message)
+        return Scan(Verdict.DENY, (finding,))
 
     def _scan(self, code: str, language: str, subject: Mapping[str, str]) -> Scan:
         if self._pipeline is not None:

@@ -76,6 +76,7 @@ def register(
     batch: bool = True,
     headers: dict[str, str] | None = None,
     content: ContentPolicy | None = None,
+    eval_tags: Sequence[str] = (),
 ) -> TracerProvider:
     """Trace this process's agents and export the spans over OTLP.
 
@@ -94,6 +95,7 @@ def register(
         headers: sent with each export; else `OTEL_EXPORTER_OTLP_HEADERS`.
         content: what may be recorded, from now on, by all frameworks; else the policy of the call before, or
             that of the environment.
+        eval_tags: what is to be judged, on every span as `spanproof.eval.tags`: evaluators choose by it.
 
     Returns:
         The provider that receives the spans; `force_flush()` it before a short-lived process ends.
@@ -120,6 +122,8 @@ def register(
             registration = _registered[provider]
             if project is not None:
                 registration.cohort.set_default("project", project)
+            if eval_tags:
+                registration.cohort.set_tags(tuple(eval_tags))
             if ours or endpoint is not None:
                 add_exporters(provider, registration.exports, endpoint, chosen, batch=batch, headers=headers)
         configure(provider, _content)

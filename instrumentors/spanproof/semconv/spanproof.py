@@ -185,6 +185,13 @@ COHORT_FIXTURE_SET: Final = _cohort(
 )
 COHORT_RELEASE: Final = _cohort(COHORT_PREFIX + "release", example="2026.11", brief="of the application")
 
+EVAL_TAGS: Final = define(
+    "spanproof.eval.tags",
+    "string[]",
+    "polite, billing",
+    "what the spans are to be judged for: evaluators choose by it",
+)
+
 # --- what a user thought of a run, on a span of its own named `feedback` ---
 FEEDBACK_KIND: Final = define(
     "spanproof.feedback.kind", "string", "thumbs_down",

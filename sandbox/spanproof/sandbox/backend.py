@@ -111,6 +111,14 @@ class Session(ABC):
         """Whether a foreseen step may have started that was not asked for: nothing else can be executed."""
         return False
 
+    def amended(self) -> Mapping[int, Execution]:
+        """Executions, by their number from 0, whose steps left something running that attempted more.
+
+        Each is as `execute` returned it, with the attempts added that came later. All are known after
+        `close`, which gives what is left running a moment to act. Empty where the backend does not know.
+        """
+        return {}
+
     @abstractmethod
     def close(self) -> None:
         """End the interpreter and everything it started. Safe to call twice."""

@@ -71,6 +71,7 @@ _IO_URING_PARAMETERS = ctypes.c_uint32 * 30
 _IORING_REGISTER_BUFFERS = 0
 _SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}
 _SYS_CLONE = {"x86_64": 56, "aarch64": 220}
+_SYS_TGKILL = {"x86_64": 234, "aarch64": 131}
 _SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -134,6 +135,12 @@ def fork_unwaited() -> int:
     number = _long(_number_here(_SYS_CLONE))
     pid: int = _locked_libc.syscall(number, nothing, nothing, nothing, nothing, nothing)
     return pid if pid >= 0 else _check(-1, "clone")
+
+
+def signal_thread(pid: int, thread: int, number: int) -> None:
+    """Send a signal by way of one thread of a process."""
+    arguments = (_long(_number_here(_SYS_TGKILL)), _long(pid), _long(thread), _long(number))
+    _check(_libc.syscall(*arguments), "tgkill")
 
 
 def setns(fd: int, kind: int) -> None:

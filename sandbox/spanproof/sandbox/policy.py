@@ -64,6 +64,31 @@ class Aggregation(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class SqlRule:
+    """What statements may do on one connection; the first rule that matches counts.
+
+    Attributes:
+        host, database, file: patterns, as shells match file names; None matches any.
+        memory: whether it is for databases in the program's own memory, which are free without a rule.
+        verbs, tables: as `Policy.sql_verbs` and `Policy.sql_tables`; None allows all.
+    """
+
+    host: str | None = None
+    database: str | None = None
+    file: str | None = None
+    memory: bool = False
+    verbs: frozenset[str] | None = None
+    tables: frozenset[str] | None = None
+
+    def concerns(self, host: str, database: str, file: str, *, memory: bool) -> bool:
+        """Whether it holds for a connection; what is not known of one is empty, and matches `*` alone."""
+        given = ((self.host, host), (self.database, database), (self.file, file))
+        return memory == self.memory and all(
+            pattern is None or fnmatchcase(value, pattern) for pattern, value in given
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """The boundary of a snippet. Every field has the default for data-analysis agents.
 
@@ -80,6 +105,7 @@ class Policy:
         allowed_commands, denied_commands: program names, on top of what the shell scanner knows.
         sql_verbs: statements allowed, in lower case.
         sql_tables: tables allowed, in lower case; None allows all.
+        sql_rules: what statements may do on single connections, instead of `sql_verbs` and `sql_tables`.
         aggregation: how the scanners' verdicts become one.
         weights: of scanners by name, for `weighted`; 1 where none is given.
         scanner_time_s: what each scanner may take, in seconds of processor time; None: by the text's size.
@@ -108,6 +134,7 @@ class Policy:
     denied_commands: frozenset[str] = frozenset()
     sql_verbs: frozenset[str] = READ_VERBS
     sql_tables: frozenset[str] | None = None
+    sql_rules: tuple[SqlRule, ...] = ()
     aggregation: Aggregation = Aggregation.ANY
     weights: tuple[tuple[str, float], ...] = ()
     scanner_time_s: float | None = None

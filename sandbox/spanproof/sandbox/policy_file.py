@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from spanproof.sandbox.errors import PolicyError
 from spanproof.sandbox.model import Tier
-from spanproof.sandbox.policy import SUBJECT, Aggregation, Override, Policy
+from spanproof.sandbox.policy import SUBJECT, Aggregation, Override, Policy, SqlRule
 from spanproof.sandbox.scanners.rules import PatternRule
 from spanproof.sandbox.scanners.source import KNOWN_LANGUAGES, canonical_language
 from spanproof.sandbox.untrusted_files import (
@@ -113,6 +113,22 @@ def _lower_names(place: _Place, value: object) -> frozenset[str]:
 
 def _tables(place: _Place, value: object) -> frozenset[str] | None:
     return None if value is None else _lower_names(place, value)
+
+
+def _sql_rules(place: _Place, value: object) -> tuple[SqlRule, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise place.refuse(value, "give a list, as in `sql_rules: [{host: db.example, verbs: [select]}]`")
+    return tuple(_sql_rule(place, number, one) for number, one in enumerate(value, start=1))
+
+
+def _sql_rule(place: _Place, number: int, value: object) -> SqlRule:
+    if not isinstance(value, Mapping) or not {"host", "database", "file", "memory"} & value.keys():
+        raise place.refuse(value, "give each rule a `host`, `database`, `file` or `memory: true`")
+    readers = {
+        "host": _text, "database": _text, "file": _directory, "memory": _flag, "verbs": _tables,
+        "tables": _tables,
+    }  # fmt: skip
+    return SqlRule(**_read(value, f"{place.origin}: SQL rule {number}", place.directory, readers))
 
 
 def _directory(place: _Place, value: object) -> str:
@@ -289,6 +305,7 @@ _READERS: Final[Mapping[str, _Reader]] = {
     "denied_commands": _names,
     "sql_verbs": _lower_names,
     "sql_tables": _tables,
+    "sql_rules": _sql_rules,
     "aggregation": _aggregation,
     "weights": _weights,
     "scanner_time_s": _seconds,

@@ -1,4 +1,4 @@
-"""Code that changes an argument it is given: told, and a failure where the case says so."""
+"""Code that changes an argument it is given: reported, and a failure where the case says so."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spanproof.evaluators.casetests import TestsError
 from .cases import SORT, report, written
 
 
-def test_a_function_that_changes_its_argument_is_told_and_fails_nothing(build, jail):
+def test_a_function_that_changes_its_argument_is_reported_and_fails_nothing(build, jail):
     source = "def f(xs):\n    xs.sort()\n    return xs[0]\n"
     pairs = [{"name": "sorts", "args": [[2, 1]], "result": 1}, {"name": "sorted", "args": [[1]], "result": 1}]
     found = report(build, jail, source, entry_point="f", pairs=pairs)
@@ -46,7 +46,7 @@ def test_a_case_may_demand_that_arguments_stay_as_they_are(build, jail):
     assert (kept.results, kept.changed_inputs) == ((("twice is once", True),), ())
 
 
-def test_what_changes_the_inputs_of_a_property_is_told_with_them_as_they_were_given(build, jail):
+def test_what_changes_the_inputs_of_a_property_is_reported_with_them_as_they_were_given(build, jail):
     source = "def f(xs):\n    xs.append(0)\n    return True\n"
     xs = {"xs": {"kind": "list", "items": {"kind": "integer"}}}
     found = report(
@@ -55,7 +55,7 @@ def test_what_changes_the_inputs_of_a_property_is_told_with_them_as_they_were_gi
     assert found.why == "falsified by xs=[]: it changes an argument it is given"
 
 
-def test_a_demand_without_a_call_to_hold_it_against_is_told(tmp_path):
+def test_a_demand_without_a_call_to_hold_it_against_is_reported(tmp_path):
     with pytest.raises(
         TestsError, match="inputs_unchanged holds for pairs with arguments and for properties"
     ):

@@ -45,11 +45,11 @@ def test_a_result_is_compared_as_json_without_taking_true_for_one(build, jail):
         ("collections.Counter('a')", True),
     ],
 )
-def test_a_result_that_json_cannot_say_fails_its_pair_and_is_told(build, jail, made, has_form):
+def test_a_result_that_json_cannot_say_fails_its_pair_and_is_reported(build, jail, made, has_form):
     source = f"import collections, datetime\ndef f(): return {made}\n"
     found = report(build, jail, source, entry_point="f", pairs=[{"args": [], "result": [3]}])
-    told = "what it returns has no form in JSON, so no pair can hold it: write a test under `unit`"
-    assert (found.passed, found.why) == (0, None if has_form else told)
+    reported = "what it returns has no form in JSON, so no pair can hold it: write a test under `unit`"
+    assert (found.passed, found.why) == (0, None if has_form else reported)
 
 
 def test_a_pair_that_never_ends_costs_no_other(build, jail):

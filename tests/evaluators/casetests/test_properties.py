@@ -1,4 +1,4 @@
-"""Properties: tried on inputs of their shape, ours or Hypothesis's, and falsified by one that is told."""
+"""Properties: tried on inputs of their shape, ours or Hypothesis's, and falsified by one that is reported."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_inputs_are_the_same_for_the_same_seed_and_start_small():
         ("xs[0] >= 0", r"falsified by xs=\[\]: IndexError"),
     ],
 )
-def test_inputs_that_falsify_a_property_are_told(build, jail, holds, why):
+def test_inputs_that_falsify_a_property_are_reported(build, jail, holds, why):
     found = report(build, jail, SORT, properties=[{"name": "p", "given": XS, "holds": holds}])
     assert found.results == (("p", False),)
     assert re.fullmatch(why, found.why or "")
@@ -75,7 +75,7 @@ def test_as_long(xs):
 """
 
 
-def test_properties_written_for_hypothesis_are_tried_and_their_falsifying_inputs_told(build, jail):
+def test_properties_written_for_hypothesis_are_tried_and_their_falsifying_inputs_reported(build, jail):
     found = report(build, jail, SORT, unit=HYPOTHESIS)
     assert (found.unrun, found.results) == (None, (("test_twice_is_once", True), ("test_as_long", False)))
     assert found.why == "falsified by xs=[0, 0]"

@@ -73,7 +73,7 @@ def test_tests_that_cannot_be_run_are_no_failure_of_the_code(build, jail, source
     assert re.search(why, found.unrun or "")
 
 
-def test_a_backend_that_does_not_tell_which_tests_failed_passes_none(build):
+def test_a_backend_that_does_not_report_which_tests_failed_passes_none(build):
     counted_only = Execution(FailureClass.ASSERTION_FAILURE, tests_passed=1, tests_total=2)
     run = build.run([build.snippet("x = 1")])
     sandbox = ScriptedSandbox({"x = 1": counted_only})

@@ -1,4 +1,4 @@
-"""The file a case's tests are written in: mistakes are told with their place, and the docs' example holds."""
+"""The file of the tests of a case: mistakes are reported with their place, and the docs' example runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spanproof.evaluators.casetests import TestsError, load_tests, read_tests, r
 
 
 @pytest.mark.parametrize(
-    ("document", "told"),
+    ("document", "reported"),
     [
         ([], "expected a mapping"),
         ({"unitt": ""}, "unitt: there is no such key; known are snippet, entry_point"),
@@ -42,12 +42,12 @@ from spanproof.evaluators.casetests import TestsError, load_tests, read_tests, r
         ({"budget": {"wall_s": 0}}, "budget.wall_s: Input should be greater than 0"),
     ],
 )
-def test_a_mistake_is_told_with_its_place(document, told):
-    with pytest.raises(TestsError, match=rf"^tests\.yaml: .*{re.escape(told)}"):
+def test_a_mistake_is_reported_with_its_place(document, reported):
+    with pytest.raises(TestsError, match=rf"^tests\.yaml: .*{re.escape(reported)}"):
         read_tests(document, "tests.yaml")
 
 
-def test_a_file_that_is_no_yaml_is_told(tmp_path):
+def test_a_file_that_is_no_yaml_is_reported(tmp_path):
     (tmp_path / "tests.yaml").write_text("a: [")
     with pytest.raises(TestsError, match="not YAML"):
         load_tests(tmp_path / "tests.yaml")
@@ -63,7 +63,7 @@ def test_a_file_that_is_no_yaml_is_told(tmp_path):
         ("{args: [1], call: f g, result: 1}", "pairs.0.call", "it must be a name, got 'f g'"),
     ],
 )
-def test_what_json_cannot_say_is_told_with_its_place_and_what_to_do(tmp_path, value, place, words):
+def test_what_json_cannot_say_is_reported_with_its_place_and_what_to_do(tmp_path, value, place, words):
     (tmp_path / "tests.yaml").write_text(f"entry_point: f\npairs:\n- {value}\n")
     with pytest.raises(TestsError, match=re.escape(place)) as caught:
         load_tests(tmp_path / "tests.yaml")

@@ -16,7 +16,7 @@ def test_unit_tests_count_each_and_name_the_first_that_fails(build, jail):
     assert (found.passed, found.first_failure) == (1, "test_two")
 
 
-def test_what_a_failed_assertion_says_is_never_told(build, jail):
+def test_what_a_failed_assertion_says_is_never_reported(build, jail):
     assert report(build, jail, SORT, unit="assert tidy([]) == [4242], 'want 4242'").why is None
 
 
@@ -28,7 +28,7 @@ def test_what_a_failed_assertion_says_is_never_told(build, jail):
         "class TestX:\n    def test_x(self): assert True",
     ],
 )
-def test_a_test_that_would_never_run_is_told(unit):
+def test_a_test_that_would_never_run_is_reported(unit):
     with pytest.raises(TestsError, match="would never run"):
         written(unit=unit)
 

@@ -37,6 +37,9 @@ SCHEMA = {"type": "object", "required": ["total"], "properties": {"total": {"typ
         ("numeric", "It is $1,045.00.", 1045, 1.0),
         ("numeric", 45.004, "45", 1.0),
         ("numeric", "between 44 and 46", 45, 0.0),
+        ("expression", "a refund of 45", '"refund" in completion and completion | length < 20', 1.0),
+        ("expression", {"total": 45}, "completion.total > 45", 0.0),
+        ("expression", [1, 2, 3], "(completion | length) / 4", 0.75),
     ],
 )
 def test_a_check_compares_a_completion_with_a_target(check, completion, target, score):
@@ -107,3 +110,28 @@ def test_a_check_is_tried_line_by_line(capfdbinary, monkeypatch):
     assert run(["score", "custom", "numeric", "--tolerance", "0.5", "--jsonl"]) == 0
     near, far = (json.loads(line) for line in capfdbinary.readouterr().out.splitlines())
     assert (near["score"], far["score"]) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("nothing.there", "'nothing' is undefined"),
+        ("task", "expected true, false or 0 to 1"),
+        ("1 / 0", "ZeroDivisionError"),
+        ("completion.__class__.__mro__", "unsafe"),
+    ],
+)
+def test_an_expression_that_gives_no_score_is_an_error(expression, message):
+    found = BuiltIn("x", Check.EXPRESSION).evaluate(Call("a", expression, {"task": "buy tea"}))
+    assert found.score is None
+    assert message in str(found.message)
+
+
+def test_an_expression_that_is_none_is_refused_before_any_trace():
+    with pytest.raises(EvaluatorError, match="no expression of Jinja"):
+        BuiltIn("x", Check.EXPRESSION).check_target("a and")
+
+
+def test_an_expression_sees_the_variables_of_a_span():
+    call = Call("45", "answer == completion and outputs | length == 1", {"answer": "45", "outputs": ["x"]})
+    assert BuiltIn("x", Check.EXPRESSION).evaluate(call).score == 1.0

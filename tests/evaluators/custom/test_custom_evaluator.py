@@ -186,7 +186,7 @@ def test_the_configuration_names_functions_by_file_or_in_place(tmp_path, jail):
         "{name: x, source: b, cohort: 1}",
     ],
 )
-def test_a_wrong_entry_is_told_with_its_place(tmp_path, entry):
+def test_a_wrong_entry_is_reported_with_its_place(tmp_path, entry):
     file = tmp_path / "spanproof.yaml"
     file.write_text(f"evaluators:\n  - {entry}\n")
     with pytest.raises(ConfigError, match=r"evaluators\.0"):
@@ -194,7 +194,7 @@ def test_a_wrong_entry_is_told_with_its_place(tmp_path, entry):
 
 
 @pytest.mark.parametrize(
-    ("entries", "told"),
+    ("entries", "reported"),
     [
         ("{name: correctness, source: CODE}", "a score of Spanproof's own"),
         ("{name: twice, source: CODE}\n  - {name: twice, source: CODE}", "an evaluator before it"),
@@ -223,12 +223,12 @@ def test_a_wrong_entry_is_told_with_its_place(tmp_path, entry):
         ("{name: gone, file: nowhere.py}", "nowhere.py cannot be read: No such file or directory"),
     ],
 )
-def test_what_cannot_be_called_is_told_by_config_check(tmp_path, capsys, entries, told):
+def test_what_cannot_be_called_is_reported_by_config_check(tmp_path, capsys, entries, reported):
     file = tmp_path / "spanproof.yaml"
     code = '"def main(c, t, **v): return 1"'
     file.write_text(f"evaluators:\n  - {entries.replace('CODE', code)}\n")
     assert run(["config", "check", str(file)]) == 2
-    assert told in capsys.readouterr().err.replace("\n", " ")
+    assert reported in capsys.readouterr().err.replace("\n", " ")
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_any_function_that_takes_what_it_is_given_can_be_called(source):
     assert function.name == "x"
 
 
-def test_packages_that_cannot_be_had_are_told_once_and_skip_the_score(trace, jail, caplog):
+def test_packages_that_cannot_be_had_are_reported_once_and_skip_the_score(trace, jail, caplog):
     pins = PackageSet(Ecosystem.PIP, ("spanproof-no-such-package==1.0",))
     source = "def main(c, t, **v): return 1"
     evaluator = CustomEvaluator(Function("mine", "python", source, pins), jail)
@@ -280,10 +280,10 @@ def test_score_custom_tries_a_function_line_by_line(tmp_path, capfdbinary, monke
     assert "variables" in bad["error"]
 
 
-def test_a_file_that_is_none_is_told_with_the_remedy(tmp_path, capsys):
+def test_a_file_that_is_none_is_reported_with_the_remedy(tmp_path, capsys):
     assert run(["score", "custom", str(tmp_path / "missing.py"), "--jsonl"]) == 2
     (tmp_path / "a.py").write_text("x = 1")
     assert run(["score", "custom", str(tmp_path / "a.py"), "--jsonl"]) == 2
-    told = capsys.readouterr().err
-    assert "cannot be read" in told
-    assert "defines no main" in told
+    reported = capsys.readouterr().err
+    assert "cannot be read" in reported
+    assert "defines no main" in reported

@@ -81,7 +81,7 @@ def test_a_function_that_gives_no_answer_errs_with_the_reason(jail, source, erro
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "reported"),
     [
         ("while True: pass", "no answer within 1 s"),
         ("import time; time.sleep(60)", "no answer within 1 s"),
@@ -93,11 +93,11 @@ def test_a_function_that_gives_no_answer_errs_with_the_reason(jail, source, erro
         ("import os; os.kill(os.getpid(), 9)", "it ended the program with signal 9"),
     ],
 )
-def test_the_reason_says_what_happened(jail, body, told):
+def test_the_reason_says_what_happened(jail, body, reported):
     source = f"def main(c, t, **v):\n    {body}"
-    timeout_s = 1.0 if "within 1 s" in told else 60.0
+    timeout_s = 1.0 if "within 1 s" in reported else 60.0
     (returned,) = evaluate(Function("bad", "python", source, timeout_s=timeout_s), [Call("c")], jail)
-    assert told in returned.message
+    assert reported in returned.message
 
 
 ENDS = """
@@ -122,10 +122,10 @@ def test_a_call_that_hangs_or_ends_the_program_costs_itself_alone(jail):
     ]  # fmt: skip
 
 
-def test_calls_behind_three_ended_programs_are_not_asked(jail):
+def test_calls_behind_three_ended_programs_are_not_requested(jail):
     calls = [Call("gone")] * 4 + [Call("fine")]
     returned = evaluate(Function("ends", "python", ENDS), calls, jail)
-    assert [each.error_type for each in returned] == ["NoAnswer"] * 3 + ["NotAsked"] * 2
+    assert [each.error_type for each in returned] == ["NoAnswer"] * 3 + ["NotCalled"] * 2
 
 
 def test_a_call_in_typescript_that_hangs_costs_itself_alone(jail):
@@ -145,7 +145,7 @@ def test_a_call_in_typescript_that_hangs_costs_itself_alone(jail):
 
 
 class Watched:
-    """Tells how the programs ended."""
+    """Reports how the programs ended."""
 
     def __init__(self, sandbox):
         self.sandbox, self.classes = sandbox, []
@@ -224,7 +224,7 @@ def test_an_evaluator_reaches_no_network_and_no_file_of_the_host(jail, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("language", "source", "told"),
+    ("language", "source", "reported"),
     [
         ("python", "def other(): pass", "defines no main"),
         ("python", "def main(", "does not compile"),
@@ -232,8 +232,8 @@ def test_an_evaluator_reaches_no_network_and_no_file_of_the_host(jail, tmp_path)
         ("ruby", "def main; end", "none of python"),
     ],
 )
-def test_a_function_that_cannot_be_called_is_told_before_anything_runs(language, source, told):
-    with pytest.raises(EvaluatorError, match=told):
+def test_a_function_that_cannot_be_called_is_reported_before_anything_runs(language, source, reported):
+    with pytest.raises(EvaluatorError, match=reported):
         Function("mine", language, source).check()
 
 

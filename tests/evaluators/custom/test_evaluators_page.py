@@ -1,4 +1,4 @@
-"""What docs/evaluators.md shows can be run as it stands."""
+"""What docs/evaluators.md shows runs as written."""
 
 from __future__ import annotations
 

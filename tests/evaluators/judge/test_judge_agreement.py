@@ -31,7 +31,7 @@ def test_kappa_and_its_interval_are_those_of_a_worked_example():
     assert (found.confusion.both_pass, found.confusion.only_judge_passes) == (45, 15)
 
 
-def test_two_hundred_labels_give_the_interval_that_is_told_of_them():
+def test_two_hundred_labels_give_the_interval_that_is_reported_of_them():
     """At kappa 0.80 and 200 labels the half-width is about 0.08."""
     people = [True] * 100 + [False] * 100
     judged = [True] * 90 + [False] * 10 + [True] * 10 + [False] * 90
@@ -63,7 +63,7 @@ def test_the_threshold_parts_what_people_part():
     assert 0.4 < best_threshold([False, False, True, True], [0.1, 0.4, 0.7, 0.9]) < 0.7
 
 
-def test_nothing_to_compare_is_told():
+def test_nothing_to_compare_is_reported():
     with pytest.raises(ValueError, match="nothing to compare"):
         agreement([], [])
 
@@ -110,7 +110,7 @@ def test_a_judge_that_never_answers_gives_no_figure_and_the_labels_are_not_blame
         calibrate(judge(), RUBRICS["Groundedness"], labels_in(rows(10), RUBRICS))
 
 
-def test_labels_of_one_split_alone_are_told_before_the_judge_is_asked(endpoint):
+def test_labels_of_one_split_alone_are_reported_before_the_judge_is_called(endpoint):
     labelled = [replace(row, split=Split.REPORT) for row in labels_in(rows(10), RUBRICS)]
     with pytest.raises(BadLabels, match=r"0 rows to choose a threshold on, 10 to report on"):
         calibrate(judge(), RUBRICS["Groundedness"], labelled)
@@ -118,7 +118,7 @@ def test_labels_of_one_split_alone_are_told_before_the_judge_is_asked(endpoint):
 
 
 @pytest.mark.parametrize("split", list(Split))
-def test_labels_that_are_all_alike_are_told_before_the_judge_is_asked(endpoint, split):
+def test_labels_that_are_all_alike_are_reported_before_the_judge_is_called(endpoint, split):
     labelled = [
         replace(row, label=Label.PASS) if row.split is split else row for row in labels_in(rows(40), RUBRICS)
     ]
@@ -128,7 +128,7 @@ def test_labels_that_are_all_alike_are_told_before_the_judge_is_asked(endpoint, 
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "reported"),
     [
         ("{", "line 1: no JSON: Expecting property name enclosed in double quotes at character 2"),
         ("[]", "must be a JSON object"),
@@ -138,8 +138,8 @@ def test_labels_that_are_all_alike_are_told_before_the_judge_is_asked(endpoint, 
         ('{"rubric": "Groundedness", "material": {}, "label": "pass", "split": "x"}', "split"),
     ],
 )
-def test_bad_labels_are_told_with_their_line(row, told):
-    with pytest.raises(BadLabels, match=told):
+def test_bad_labels_are_reported_with_their_line(row, reported):
+    with pytest.raises(BadLabels, match=reported):
         labels_in([row], RUBRICS)
 
 
@@ -176,7 +176,7 @@ def test_a_rubric_of_ones_own_takes_the_place_of_the_shipped_one(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("head", "told"),
+    ("head", "reported"),
     [
         ("{name: Mine, layer: groundedness, score: groundednes", r"groundedness\.groundednes is never open"),
         ("{name: Mine, layer: correctness, score: compiles", r"correctness\.compiles is never open"),
@@ -187,13 +187,13 @@ def test_a_rubric_of_ones_own_takes_the_place_of_the_shipped_one(tmp_path):
         ),
     ],
 )
-def test_a_rubric_that_would_never_be_asked_is_told(tmp_path, head, told):
+def test_a_rubric_that_would_never_be_called_is_reported(tmp_path, head, reported):
     (tmp_path / "mine.md").write_text(f"---\n{head}, pass_at: 0.5}}\n---\nBe strict.")
-    with pytest.raises(RubricError, match=told):
+    with pytest.raises(RubricError, match=reported):
         load_rubrics(tmp_path)
 
 
-def test_two_rubrics_of_one_name_are_told_and_one_of_an_own_score_is_taken(tmp_path):
+def test_two_rubrics_of_one_name_are_reported_and_one_of_an_own_score_is_taken(tmp_path):
     text = "---\n{name: Tone, layer: groundedness, score: acme_tone, pass_at: 0.5}\n---\nIs it polite?"
     (tmp_path / "a.md").write_text(text)
     assert load_rubrics(tmp_path)["Tone"].score == "acme_tone"
@@ -203,7 +203,7 @@ def test_two_rubrics_of_one_name_are_told_and_one_of_an_own_score_is_taken(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("no head", "starts with a head"),
         ("---\nname: [\n---\nx", "no YAML"),
@@ -213,11 +213,11 @@ def test_two_rubrics_of_one_name_are_told_and_one_of_an_own_score_is_taken(tmp_p
         ("---\nname: A\nlayer: boundary\nscore: s\npass_at: 0.5\n---\n", "no instructions"),
     ],
 )
-def test_a_rubric_that_does_not_say_what_it_must_is_named(text, told):
-    with pytest.raises(RubricError, match=told):
+def test_a_rubric_that_does_not_say_what_it_must_is_named(text, reported):
+    with pytest.raises(RubricError, match=reported):
         rubric_of(text, "mine.md")
 
 
-def test_a_directory_of_rubrics_that_is_not_there_is_told(tmp_path):
+def test_a_directory_of_rubrics_that_is_not_there_is_reported(tmp_path):
     with pytest.raises(RubricError, match="no such directory"):
         load_rubrics(tmp_path / "missing")

@@ -33,7 +33,7 @@ def test_rules_blame_the_code_that_failed_and_that_nothing_mended(bench):
     assert found["naive: random"]["exact"] == 0.25
 
 
-def test_a_judge_is_asked_step_by_step_until_it_calls_one_a_mistake(bench, endpoint):
+def test_a_judge_is_called_step_by_step_until_it_calls_one_a_mistake(bench, endpoint):
     endpoint.answers = [
         json.dumps({"reasoning": "so it reads", "quotes": [], "score": score}) for score in (1, 1, 0)
     ]
@@ -43,19 +43,19 @@ def test_a_judge_is_asked_step_by_step_until_it_calls_one_a_mistake(bench, endpo
     assert len(endpoint.requests) == 3
 
 
-def test_a_recorded_judge_blames_the_same_step_without_being_asked_again(bench, endpoint, tmp_path):
+def test_a_recorded_judge_blames_the_same_step_without_being_called_again(bench, endpoint, tmp_path):
     endpoint.answers = [
         json.dumps({"reasoning": "so it reads", "quotes": [], "score": score}) for score in (1, 0)
     ]
     way = "judge, step by step"
-    asked = bench.measure_mistakes([LOG], bench.judge_for("gpt-4.1-mini-2025-04-14", tmp_path))["ways"][way]
+    called = bench.measure_mistakes([LOG], bench.judge_for("gpt-4.1-mini-2025-04-14", tmp_path))["ways"][way]
     endpoint.answers = [500]
     again = bench.measure_mistakes([LOG], bench.judge_for("gpt-4.1-mini-2025-04-14", tmp_path))["ways"][way]
-    assert asked == again == {"named": 1, "exact": 1.0, "within_one": 1.0}
+    assert called == again == {"named": 1, "exact": 1.0, "within_one": 1.0}
     assert len(endpoint.requests) == 2
 
 
-def test_a_judge_that_cannot_be_asked_is_told_and_none_is_asked_for_by_default(bench, monkeypatch):
+def test_a_judge_that_cannot_be_called_is_reported_and_none_is_called_for_by_default(bench, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert bench.judge_for("") is None
     with pytest.raises(SystemExit, match="OPENAI_API_KEY"):

@@ -68,7 +68,7 @@ def test_an_open_answer_is_settled_by_the_judge_with_its_name_and_the_rubrics_ve
     assert len(endpoint.requests) == 1
 
 
-def test_a_settled_answer_asks_nobody(endpoint):
+def test_a_settled_answer_calls_no_one(endpoint):
     evaluation = engine().evaluate(trace("It sold 12 apples.", "12 apples\n"))
     assert score_of(evaluation, "groundedness").outcome.label is Label.PASS
     assert endpoint.requests == []

@@ -33,7 +33,7 @@ def reply(score=1.0, quotes=("42 apples were sold",), reasoning="it says so"):
 
 
 TRUE_COST = 1000 * 0.40e-6 + 100 * 1.60e-6
-"""Dollars, by the usage the endpoint tells."""
+"""Dollars, by the usage the endpoint reports."""
 
 
 def ask_often(judge, cohort=""):
@@ -78,7 +78,7 @@ def test_a_good_reply_is_a_score_with_its_quotes(endpoint):
         (60.0, "unreachable"),
     ],
 )
-def test_a_bad_reply_is_asked_again_once_and_is_an_error_then_never_a_score(endpoint, bad, kind):
+def test_a_bad_reply_is_called_again_once_and_is_an_error_then_never_a_score(endpoint, bad, kind):
     endpoint.answers = [bad]
     patience = {"timeout_s": 0.3} if isinstance(bad, float) else {}
     with pytest.raises(JudgeFailed) as failure:
@@ -87,14 +87,14 @@ def test_a_bad_reply_is_asked_again_once_and_is_an_error_then_never_a_score(endp
     assert len(endpoint.requests) == 2
 
 
-def test_who_asks_to_wait_is_asked_again_after_that_long(endpoint):
+def test_who_calls_to_wait_is_called_again_after_that_long(endpoint):
     endpoint.answers = [(429, {"Retry-After": "1"}), reply(0.5)]
     began = time.monotonic()
     assert judge().ask(QUESTION).score == 0.5
     assert time.monotonic() - began >= 1
 
 
-def test_who_asks_to_wait_longer_than_a_reply_may_take_is_not_waited_for(endpoint):
+def test_who_calls_to_wait_longer_than_a_reply_may_take_is_not_waited_for(endpoint):
     endpoint.answers = [(503, {"Retry-After": "3600"})]
     with pytest.raises(JudgeFailed, match="answered 503"):
         judge().ask(QUESTION)
@@ -165,9 +165,9 @@ def test_a_budget_needs_a_price(endpoint):
 
 def test_no_more_questions_at_once_than_allowed(endpoint):
     endpoint.answers = [0.05]
-    asked = judge(at_once=2)
+    called = judge(at_once=2)
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: asked.ask(QUESTION), range(8)))
+        list(pool.map(lambda _: called.ask(QUESTION), range(8)))
     assert endpoint.most_at_once <= 2
 
 

@@ -33,20 +33,20 @@ def judged(request):
     return json.dumps({"reasoning": "", "quotes": [], "score": score})
 
 
-def test_calibrate_tells_kappa_with_its_interval_and_gates_on_its_lower_end(endpoint, labels, capsys):
+def test_calibrate_reports_kappa_with_its_interval_and_gates_on_its_lower_end(endpoint, labels, capsys):
     endpoint.next = judged
     assert run(["judge", "calibrate", str(labels), *MODEL, "--at-least", "0.75"]) == 0
-    told = capsys.readouterr().out
-    low = float(re.search(r"κ = 1\.00 \((0\.\d\d) to 1\.00, 95 %\)", told)[1])
+    reported = capsys.readouterr().out
+    low = float(re.search(r"κ = 1\.00 \((0\.\d\d) to 1\.00, 95 %\)", reported)[1])
     assert 0.75 < low < 0.95
-    assert "people: fail" in told
+    assert "people: fail" in reported
     endpoint.next = lambda request: '{"reasoning": "", "quotes": [], "score": 0.9}'
     assert run(["judge", "calibrate", str(labels), *MODEL, "--at-least", "0.75", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["kappa"] == 0.0
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (["judge", "calibrate", "{labels}"], "no judge is configured"),
         (["judge", "calibrate", "{labels}", *MODEL, "--set", "judge.rubrics=/nowhere"], "no such directory"),
@@ -58,9 +58,9 @@ def test_calibrate_tells_kappa_with_its_interval_and_gates_on_its_lower_end(endp
         (["judge", "compare", *MODEL], "JSON Lines"),
     ],
 )  # fmt: skip
-def test_misuse_is_told_with_the_remedy(labels, capsys, arguments, told):
+def test_misuse_is_reported_with_the_remedy(labels, capsys, arguments, reported):
     assert run([argument.format(labels=labels) for argument in arguments]) == 2
-    assert told in capsys.readouterr().err
+    assert reported in capsys.readouterr().err
 
 
 def test_a_model_without_a_date_is_warned_about(endpoint, labels, capsys):

@@ -38,11 +38,11 @@ def test_the_configuration_of_the_page_is_valid(tmp_path, endpoint):
 
 
 def test_the_rubrics_are_those_that_ship():
-    told = re.findall(r"^\| (\w+) \| `(\w+)` \|", PAGE, re.MULTILINE)
-    assert set(told) == {(rubric.name, rubric.score) for rubric in load_rubrics().values()}
+    reported = re.findall(r"^\| (\w+) \| `(\w+)` \|", PAGE, re.MULTILINE)
+    assert set(reported) == {(rubric.name, rubric.score) for rubric in load_rubrics().values()}
 
 
-def test_every_way_to_fail_is_told():
+def test_every_way_to_fail_is_reported():
     kinds = re.findall(r"`(\w+)`", errors.JudgeFailed.__doc__.partition("kind:")[2].partition("\n")[0])
     assert len(kinds) == 5
     assert all(f".{kind}`" in PAGE for kind in kinds)

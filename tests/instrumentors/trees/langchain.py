@@ -17,7 +17,7 @@ from langgraph.prebuilt import create_react_agent
 from langgraph.types import Command, interrupt
 
 from ..coders import ScriptedChatModel
-from ..graphs import add, asked, calculator, calls, turns
+from ..graphs import add, calculator, calls, requested, turns
 
 
 class BindableChatModel(ScriptedChatModel):
@@ -32,33 +32,33 @@ def chain(_):
 
 
 def agent(_):
-    calculator().invoke(asked())
+    calculator().invoke(requested())
 
 
 def agent_async(_):
-    asyncio.run(calculator().ainvoke(asked()))
+    asyncio.run(calculator().ainvoke(requested()))
 
 
 def agent_streamed(_):
-    list(calculator().stream(asked(), stream_mode="updates"))
+    list(calculator().stream(requested(), stream_mode="updates"))
 
 
 def agent_prebuilt(_):
-    create_react_agent(BindableChatModel(answers=turns()), [add], name="react").invoke(asked())
+    create_react_agent(BindableChatModel(answers=turns()), [add], name="react").invoke(requested())
 
 
 def tools_side_by_side(_):
-    calculator(calls(("add", {"a": 1}), ("add", {"a": 2})), AIMessage("done")).invoke(asked())
+    calculator(calls(("add", {"a": 1}), ("add", {"a": 2})), AIMessage("done")).invoke(requested())
 
 
 def tool_failed(_):
     with suppress(ValueError):
-        calculator(calls(("failing", {"reason": "on purpose"}))).invoke(asked())
+        calculator(calls(("failing", {"reason": "on purpose"}))).invoke(requested())
 
 
 def out_of_steps(_):
     with suppress(GraphRecursionError):
-        calculator(*[calls(("add", {"a": n})) for n in range(9)]).invoke(asked(), {"recursion_limit": 4})
+        calculator(*[calls(("add", {"a": n})) for n in range(9)]).invoke(requested(), {"recursion_limit": 4})
 
 
 def interrupted_and_resumed(_):
@@ -67,12 +67,12 @@ def interrupted_and_resumed(_):
 
     waiting = calculator(node=ask, checkpointer=MemorySaver())
     thread = {"configurable": {"thread_id": "1"}}
-    waiting.invoke(asked(), thread)
+    waiting.invoke(requested(), thread)
     waiting.invoke(Command(resume="yes"), thread)
 
 
 def stream_abandoned(_):
-    stream = calculator().stream(asked())
+    stream = calculator().stream(requested())
     next(stream)
     stream.close()
 
@@ -80,7 +80,7 @@ def stream_abandoned(_):
 def graph_in_a_graph(_):
     inner = calculator(name="inner")
     calculator(node=lambda state: {"messages": [inner.invoke(state)["messages"][-1]]}, name="outer").invoke(
-        asked()
+        requested()
     )
 
 
@@ -122,4 +122,4 @@ def within_an_application(recorded):
             return 1
 
     with tracer.start_as_current_span("request"):
-        calculator(calls(("asking", {})), AIMessage("done"), tools=(asking,)).invoke(asked())
+        calculator(calls(("asking", {})), AIMessage("done"), tools=(asking,)).invoke(requested())

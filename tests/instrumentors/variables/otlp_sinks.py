@@ -88,8 +88,8 @@ class Authority:
 
 
 @contextmanager
-def http_sink(tls: Authority | None = None, *, asks_client: bool = False) -> Iterator[Sink]:
-    """A receiver over HTTP; with `asks_client` it takes nothing from whom the authority has not signed."""
+def http_sink(tls: Authority | None = None, *, requests_client: bool = False) -> Iterator[Sink]:
+    """A receiver over HTTP; with `requests_client` it accepts only clients that the authority signed."""
 
     class Taking(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -108,7 +108,7 @@ def http_sink(tls: Authority | None = None, *, asks_client: bool = False) -> Ite
         if tls is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(tls.folder / "localhost.pem", tls.folder / "localhost.key")
-            if asks_client:
+            if requests_client:
                 context.verify_mode = ssl.CERT_REQUIRED
                 context.load_verify_locations(tls.certificate)
             server.socket = context.wrap_socket(
@@ -122,7 +122,7 @@ def http_sink(tls: Authority | None = None, *, asks_client: bool = False) -> Ite
 
 
 @contextmanager
-def grpc_sink(tls: Authority | None = None, *, asks_client: bool = False) -> Iterator[Sink]:
+def grpc_sink(tls: Authority | None = None, *, requests_client: bool = False) -> Iterator[Sink]:
     """The same over gRPC."""
 
     class Taking(TraceServiceServicer):
@@ -138,8 +138,8 @@ def grpc_sink(tls: Authority | None = None, *, asks_client: bool = False) -> Ite
         port = server.add_insecure_port("127.0.0.1:0")
     else:
         pair = ((tls.folder / "localhost.key").read_bytes(), (tls.folder / "localhost.pem").read_bytes())
-        authority = Path(tls.certificate).read_bytes() if asks_client else None
-        credentials = grpc.ssl_server_credentials([pair], authority, asks_client)
+        authority = Path(tls.certificate).read_bytes() if requests_client else None
+        credentials = grpc.ssl_server_credentials([pair], authority, requests_client)
         port = server.add_secure_port("127.0.0.1:0", credentials)
     sink = Sink(f"http{'s' if tls else ''}://127.0.0.1:{port}")
     server.start()

@@ -53,12 +53,12 @@ def ran(said="None", *, before="", arguments="instrument=()", **environment):
     ended = run_program(sys.executable, "-c", program, **environment)
     assert ended.returncode == 0, ended.stderr
     *others, last = ended.stdout.splitlines()
-    told, errors = json.loads(last)
-    return told, errors, "\n".join(others), ended.stderr
+    reported, errors = json.loads(last)
+    return reported, errors, "\n".join(others), ended.stderr
 
 
 def said_quietly(*arguments, **environment):
     """The same of a program that nothing is wrong with."""
-    told, errors, _, console = ran(*arguments, **environment)
+    reported, errors, _, console = ran(*arguments, **environment)
     assert (errors, console) == ({}, "")
-    return told
+    return reported

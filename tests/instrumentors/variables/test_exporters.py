@@ -50,14 +50,14 @@ def test_no_exporter_but_the_broken_ones_is_left_out(sink, components):
     ],
 )
 def test_batches_and_timeouts_are_as_the_environment_says(protocol, environment, says):
-    told = said_quietly(
+    reported = said_quietly(
         "[batch()._max_queue_size, batch()._max_export_batch_size, batch()._schedule_delay_millis,"
         " exporter()._timeout]",
         OTEL_TRACES_SAMPLER="always_off",
         OTEL_EXPORTER_OTLP_PROTOCOL=protocol,
         **environment,
     )
-    assert told == says
+    assert reported == says
 
 
 @honours("OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
@@ -115,7 +115,7 @@ def test_compression_is_as_the_environment_says(protocol, compression, variable)
     assert (sum(sizes) < 10_000) == (compression != "none")
 
 
-def test_grpc_asked_for_without_its_exporter_is_told(sink):
+def test_grpc_requested_for_without_its_exporter_is_reported(sink):
     hiding = "import sys\nsys.modules['opentelemetry.exporter.otlp.proto.grpc'] = None"
     _, errors, _, console = ran(
         before=hiding, OTEL_EXPORTER_OTLP_ENDPOINT=sink.endpoint, OTEL_EXPORTER_OTLP_PROTOCOL="grpc"

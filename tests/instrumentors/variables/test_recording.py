@@ -10,13 +10,13 @@ from .programs import honours, said_quietly
     ("disabled", "left"), [("spanproof_langchain", ["smolagents"]), ("requests, *", []), ("langchain", None)]
 )
 def test_an_instrumentation_is_switched_off_by_its_entry_points_name(disabled, left):
-    told = said_quietly(
+    reported = said_quietly(
         "instrumented()",
         arguments="instrument=('smolagents', 'langchain')",
         OTEL_TRACES_EXPORTER="none",
         OTEL_PYTHON_DISABLED_INSTRUMENTATIONS=disabled,
     )
-    assert told == (["smolagents", "langchain"] if left is None else left)
+    assert reported == (["smolagents", "langchain"] if left is None else left)
 
 
 @honours("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "OTEL_SEMCONV_STABILITY_OPT_IN")

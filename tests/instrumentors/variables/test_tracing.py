@@ -56,12 +56,12 @@ def test_a_sampler_may_be_the_sdks_or_another_packages(sink, components, sampler
 
 
 @honours("OTEL_PYTHON_TRACER_PROVIDER")
-@pytest.mark.parametrize("asked_before", [True, False])
+@pytest.mark.parametrize("requested_before", [True, False])
 @pytest.mark.parametrize(("name", "arrives"), [("sdk_tracer_provider", 2), ("vendor", 0)])
-def test_a_provider_that_a_variable_names_is_the_one(sink, components, name, arrives, asked_before):
+def test_a_provider_that_a_variable_names_is_the_one(sink, components, name, arrives, requested_before):
     kind = said_quietly(
         "type(provider).__name__",
-        before="from opentelemetry import trace\ntrace.get_tracer('x')" if asked_before else "",
+        before="from opentelemetry import trace\ntrace.get_tracer('x')" if requested_before else "",
         OTEL_EXPORTER_OTLP_ENDPOINT=sink.endpoint,
         OTEL_PYTHON_TRACER_PROVIDER=name,
         **components,

@@ -38,7 +38,7 @@ def test_certificates_prove_who_is_who(authority, protocol, opened, prefixes):
         f"{of_server}CERTIFICATE": authority.certificate,
     }
     proving = {f"{of_client}CLIENT_CERTIFICATE": certificate, f"{of_client}CLIENT_KEY": key}
-    with opened(authority, asks_client=True) as sink:
+    with opened(authority, requests_client=True) as sink:
         knowing["OTEL_EXPORTER_OTLP_ENDPOINT"] = sink.endpoint
         said_quietly(**knowing, **proving)
         assert sink.named("work")
@@ -48,7 +48,7 @@ def test_certificates_prove_who_is_who(authority, protocol, opened, prefixes):
 
 
 @pytest.mark.parametrize(("protocol", "opened"), [("grpc", grpc_sink), ("http/protobuf", http_sink)])
-def test_a_server_whose_authority_nobody_named_is_not_trusted(authority, protocol, opened):
+def test_a_server_whose_authority_no_one_named_is_not_trusted(authority, protocol, opened):
     with opened(authority) as sink:
         errors = ran(
             OTEL_EXPORTER_OTLP_PROTOCOL=protocol,

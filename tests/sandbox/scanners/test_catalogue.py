@@ -60,7 +60,7 @@ def test_roles_of_operands_and_options_are_known() -> None:
     assert set(OPERANDS.values()) <= {
         "read", "script", "write", "delete", "copy", "move", "link", "permission", "archive", "none"
     }  # fmt: skip
-    assert set(FETCH_OPTIONS.values()) == {"write", "read", "data", "valued", "url"}
+    assert set(FETCH_OPTIONS.values()) == {"write", "read", "data", "valued", "url", "route"}
 
 
 @pytest.mark.parametrize("text", ["key value\n", "[a]\nkey one\nkey two\n"])

@@ -34,11 +34,12 @@ def test_a_scanner_that_raises_denies() -> None:
     assert "broken rule" in scan.findings[0].message
 
 
-def test_a_scanner_that_runs_out_of_time_denies() -> None:
+def test_a_scanner_that_runs_out_of_time_leaves_the_snippet_to_review() -> None:
     scan = Pipeline(scanners=[Scanner("slow", frozenset({"python"}), _out_of_time)]).scan("python", "x = 1")
 
-    assert scan.verdict is Verdict.DENY
-    assert scan.findings[0].rule == "scanner_error"
+    assert scan.verdict is Verdict.REVIEW
+    assert scan.findings[0].rule == "too-complex"
+    assert "the time budget is spent" in scan.findings[0].message
 
 
 def test_a_missing_parser_denies_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

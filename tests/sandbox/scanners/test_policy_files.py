@@ -86,7 +86,8 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_each_field_can_be_set_and_is_documented() -> None:
     documentation = (Path(__file__).parents[3] / "docs" / "policy.md").read_text(encoding="utf-8")
     example = {
-        "name": "x", "work_directory": "/w", "ports": [1], "sql_tables": None, "read_roots": ["/a"],
+        "name": "x", "work_directory": "/w", "ports": [1], "sql_tables": None,
+        "sql_rules": [{"memory": True}], "read_roots": ["/a"],
         "write_roots": ["/a"],
         "hosts": ["a.test"], "aggregation": "all", "weights": {"python": 2}, "scanner_time_s": 1,
             "rules": [{"id": "a", "pattern": "a", "message": "a"}], "fingerprint_salt": "0123456789abcdef",

@@ -58,12 +58,17 @@ def _denied_for(scan: Scan) -> str:
     return next(one.message for one in scan.findings if one.rule == "scanner_error")
 
 
+def _reviewed_for(scan: Scan) -> str:
+    assert scan.verdict is Verdict.REVIEW
+    return next(one.message for one in scan.findings if one.rule == "too-complex")
+
+
 @pytest.mark.parametrize("word", ["hang", "pattern", "sleep"])
-def test_a_scanner_that_does_not_end_is_ended_and_denies(
+def test_a_scanner_that_does_not_end_is_ended_and_its_snippet_reviewed(
     pipeline: Pipeline, word: str, deadline: Deadline
 ) -> None:
     with deadline(60):
-        assert "more than 2 s and was ended" in _denied_for(pipeline.scan("text", word))
+        assert "more than 2 s and was ended" in _reviewed_for(pipeline.scan("text", word))
         assert pipeline.scan("text", "fine").verdict is Verdict.REVIEW
 
 
@@ -79,7 +84,8 @@ def test_it_is_ended_in_a_thread_too(pipeline: Pipeline, deadline: Deadline) -> 
         for thread in threads:
             thread.join()
 
-    assert sorted(scan.verdict for scan in told) == ["deny", "review", "review"]
+    rules = sorted(one.rule for scan in told for one in scan.findings)
+    assert rules == ["too-complex", "user.seen", "user.seen"]
 
 
 @pytest.mark.parametrize(("word", "told"), [("exit", "SystemExit"), ("crash", "ended without an answer")])

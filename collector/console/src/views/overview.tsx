@@ -3,35 +3,32 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { LAYERS, type Layer, type Schema } from "../api";
-import { Cli, Plain, Shown, useAnswer } from "../parts";
-import { pair } from "../query";
+import { ago, Cli, Grid, Head, Interval, LayerCells, nameOfWindow, percent, Plain, Shown, Trend, useAnswer, useHours } from "../parts";
 import { go, location } from "../router";
+import { WaitForFirst } from "./settings";
 
-const WINDOWS: [string, string][] = [["1", "hour"], ["24", "day"], ["168", "week"], ["720", "month"]];
 const DIMENSIONS = ["prompt_version", "release", "model", "agent", "task", "executor"];
-const FEW = 30;
 
 export function Overview() {
-  const parameters = location.value.searchParams;
-  const hours = parameters.get("hours") ?? "24";
-  const by = parameters.get("by") ?? "prompt_version";
+  const hours = useHours("24");
+  const by = location.value.searchParams.get("by") ?? "prompt_version";
   const overview = useAnswer<Schema["Overview"]>("overview", { hours });
   const cohorts = useAnswer<Schema["Cohorts"]>(`cohorts/${encodeURIComponent(by)}`, { hours });
-  const to = (change: Record<string, string>) => `/?${new URLSearchParams({ hours, by, ...change })}`;
+  const failures = useAnswer<Schema["FailureList"]>("failures", { hours, limit: "6" });
+  const alerts = useAnswer<Schema["AlertList"]>("alerts");
+  const newest = useAnswer<Schema["TraceList"]>("traces", { limit: "1" });
+  const health = useAnswer<Schema["Health"]>("health");
+  if (newest.value && !newest.value.traces.length) {
+    return (
+      <>
+        <Head title="Nothing to show yet" />
+        <WaitForFirst />
+      </>
+    );
+  }
   return (
     <>
-      <div class="query">
-        <h1>Fail rates, last {WINDOWS.find(([value]) => value === hours)?.[1] ?? `${hours} hours`}</h1>
-        <span class="end" role="group" aria-label="Window">
-          {WINDOWS.map(([value, name]) => (
-            <>
-              <a href={to({ hours: value })} aria-current={value === hours ? "true" : undefined}>
-                {name}
-              </a>{" "}
-            </>
-          ))}
-        </span>
-      </div>
+      <Head title={`Fail rates, last ${nameOfWindow(hours)}`} hours={hours} />
       <Shown loaded={overview}>
         {(found) => (
           <>
@@ -42,9 +39,11 @@ export function Overview() {
       </Shown>
       <div class="columns">
         <section>
-          <h2>
+          <h2>What broke, by runs</h2>
+          <Shown loaded={failures}>{(found) => <Broken clusters={found.failures} hours={hours} />}</Shown>
+          <h2 class="below">
             Which cohort differs, by{" "}
-            <select aria-label="Dimension" value={by} onChange={(event) => go(to({ by: event.currentTarget.value }))}>
+            <select aria-label="Dimension" value={by} onChange={(event) => go(`/?${new URLSearchParams({ hours, by: event.currentTarget.value })}`)}>
               {DIMENSIONS.map((name) => (
                 <option value={name}>{name.replace("_", " ")}</option>
               ))}
@@ -53,8 +52,12 @@ export function Overview() {
           <Shown loaded={cohorts}>{(found) => <Heat cohorts={found} hours={hours} />}</Shown>
         </section>
         <section>
-          <h2>Not judged</h2>
-          <Shown loaded={overview}>{(found) => <NotJudged reasons={found.not_judged} />}</Shown>
+          <h2>Firing</h2>
+          <Shown loaded={alerts}>{(found) => <Firing alerts={found.alerts} rules={found.rules.length} />}</Shown>
+          <h2 class="below">Not judged</h2>
+          <Shown loaded={overview}>{(found) => <NotJudged overview={found} />}</Shown>
+          <h2 class="below">Health</h2>
+          <Shown loaded={health}>{(found) => <Numbers readings={found.readings} newest={newest.value?.traces[0]} />}</Shown>
         </section>
       </div>
       <Cli line={`spanproof traces --failing --since ${hours}h`} />
@@ -62,8 +65,71 @@ export function Overview() {
   );
 }
 
-function percent(share: number | null): string {
-  return share === null ? "–" : `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+function Broken({ clusters, hours }: { clusters: Schema["FailureCluster"][]; hours: string }) {
+  if (!clusters.length) return <p class="dim">Nothing failed in this window.</p>;
+  return (
+    <Grid label="What broke" heads={["cause", "trend", ["runs", "heat"], "last seen"]}>
+      {clusters.map((each) => (
+        <tr>
+          <th scope="row">
+            <a href={`/failures/${each.id}?hours=${hours}`}>
+              <Plain text={each.name} />
+            </a>{" "}
+            {each.new_since ? (
+              <span class="dim">
+                new since <Plain text={each.new_since} />
+              </span>
+            ) : null}
+          </th>
+          <td>
+            <Trend counts={each.trend} label={`${each.runs} runs in this window`} />
+          </td>
+          <td class="heat">{each.runs}</td>
+          <td class="dim">{ago(each.last_seen_ns)}</td>
+        </tr>
+      ))}
+    </Grid>
+  );
+}
+
+function Firing({ alerts, rules }: { alerts: Schema["AlertRow"][]; rules: number }) {
+  const firing = alerts.filter((each) => each.status === "firing");
+  if (!firing.length) return <p class="dim">Nothing fires{rules ? `; ${rules} rules are watched` : "; no rule is configured"}.</p>;
+  return (
+    <ul class="behind">
+      {firing.map((each) => (
+        <li>
+          <a href="/alerts" class="verdict fail">
+            ✗ <Plain text={each.rule} />
+          </a>{" "}
+          <Plain text={each.summary} /> <span class="dim">since {ago(each.since_ns)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const SHOWN_HEALTH = /spans_received|spans_accepted|backlog|dead_letter|queue|waiting|refused/;
+
+function Numbers({ readings, newest }: { readings: Schema["Reading"][]; newest: Schema["TraceRow"] | undefined }) {
+  const shown = readings.filter((each) => SHOWN_HEALTH.test(each.name)).slice(0, 8);
+  return (
+    <>
+      <p>{newest ? `The newest trace began ${ago(newest.start_ns)}.` : ""}</p>
+      {shown.length ? (
+        <dl class="facts">
+          {shown.map((each) => (
+            <>
+              <dt title={each.meaning}>{each.name.replace(/^spanproof_/, "").replaceAll("_", " ")}</dt>
+              <dd>{each.value.toLocaleString("en")}</dd>
+            </>
+          ))}
+        </dl>
+      ) : (
+        <p class="dim">This process collects nothing; it reads a store.</p>
+      )}
+    </>
+  );
 }
 
 function Rates({ layers, hours }: { layers: Schema["Overview"]["layers"]; hours: string }) {
@@ -77,7 +143,7 @@ function Rates({ layers, hours }: { layers: Schema["Overview"]["layers"]; hours:
           <a class="rate" href={`/traces?q=${query}`} key={layer}>
             <div>{layer}</div>
             <div class={`number verdict ${rate.failed ? "fail" : judged ? "pass" : "skipped"}`}>{percent(rate.rate)}</div>
-            <Interval rate={rate} />
+            <Interval low={rate.low} high={rate.high} n={judged} />
             <div class="dim">
               {rate.failed} of {judged} judged
               {rate.low === null ? "" : `, 95 % ${percent(rate.low)} to ${percent(rate.high)}`}
@@ -85,17 +151,6 @@ function Rates({ layers, hours }: { layers: Schema["Overview"]["layers"]; hours:
           </a>
         );
       })}
-    </div>
-  );
-}
-
-function Interval({ rate }: { rate: Schema["Rate"] }) {
-  if (rate.low === null || rate.high === null) return <div class="interval" />;
-  const few = rate.passed + rate.failed < FEW;
-  const style = { left: `${rate.low * 100}%`, width: `${Math.max(0.5, (rate.high - rate.low) * 100)}%` };
-  return (
-    <div class={`interval ${few ? "few" : ""}`} title={few ? `fewer than ${FEW} verdicts` : undefined}>
-      <i style={style} />
     </div>
   );
 }
@@ -152,71 +207,40 @@ function Timeline({ overview }: { overview: Schema["Overview"] }) {
 
 function Heat({ cohorts, hours }: { cohorts: Schema["Cohorts"]; hours: string }) {
   if (!cohorts.values.length) return <p class="dim">Nothing was judged in this window.</p>;
+  const worst = (layers: Schema["CohortRates"]["layers"]) => Math.max(...Object.values(layers).map((rate) => rate.rate ?? 0));
+  const values = [...cohorts.values].sort((a, b) => worst(b.layers) - worst(a.layers));
+  const most = Math.max(0.01, worst(values[0]!.layers));
   return (
-    <div class="table">
-      <table class="grid">
-        <thead>
-          <tr>
-            <th scope="col">{cohorts.dimension.replace("_", " ")}</th>
-            {LAYERS.map((layer) => (
-              <th scope="col" class="heat">
-                {layer}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {cohorts.values.map((each) => (
-            <tr key={each.value}>
-              <th scope="row">
-                <Plain text={each.value || "(not said)"} />
-              </th>
-              {LAYERS.map((layer) => {
-                const rate = each.layers[layer];
-                const query = [`label:fail layer:${layer}`, pair(cohorts.dimension, each.value), `since:${hours}h`].join(" ");
-                return (
-                  <td class="heat">
-                    {rate?.failed ? (
-                      <a class="verdict fail" href={`/traces?q=${encodeURIComponent(query)}`}>
-                        {percent(rate.rate)}
-                      </a>
-                    ) : (
-                      <span class="verdict pass">{percent(rate?.rate ?? null)}</span>
-                    )}
-                    <span class="dim"> n {rate ? rate.passed + rate.failed : 0}</span>
-                  </td>
-                );
-              })}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Grid label="Cohorts" heads={[cohorts.dimension.replace("_", " "), ...LAYERS.map((layer): [string, string] => [layer, "heat"])]}>
+      {values.map((each) => (
+        <tr key={each.value}>
+          <th scope="row">
+            <Plain text={each.value || "(none given)"} />
+          </th>
+          <LayerCells layers={each.layers} dimension={cohorts.dimension} value={each.value} hours={hours} most={most} />
+        </tr>
+      ))}
+    </Grid>
   );
 }
 
-function NotJudged({ reasons }: { reasons: Schema["Reason"][] }) {
+function NotJudged({ overview }: { overview: Schema["Overview"] }) {
+  const reasons = overview.not_judged;
   if (!reasons.length) return <p class="dim">Every layer of every run was judged.</p>;
+  const rates = Object.values(overview.layers);
+  const all = rates.reduce((sum, rate) => sum + rate.passed + rate.failed + rate.errored + rate.skipped + rate.undecided, 0);
   return (
-    <table class="grid">
-      <thead>
+    <Grid label="Not judged" heads={["why", ["share", "heat"]]}>
+      {reasons.map((each) => (
         <tr>
-          <th scope="col">why</th>
-          <th scope="col" class="heat">
-            times
-          </th>
+          <td>
+            <span class={`verdict ${each.outcome}`}>{each.outcome}</span> <Plain text={each.reason} />
+          </td>
+          <td class="heat">
+            {percent(all ? each.times / all : null)} <span class="dim">{each.times}</span>
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {reasons.map((each) => (
-          <tr>
-            <td>
-              <span class={`verdict ${each.outcome}`}>{each.outcome}</span> <Plain text={each.reason} />
-            </td>
-            <td class="heat">{each.times}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Grid>
   );
 }

@@ -2,9 +2,11 @@
 // claims: choosing one lights up the output it was held against.
 import { diffChars } from "diff";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { get, type Schema } from "../api";
-import { Cli, formatDuration, formatTime, Outcome, Plain, Shown, useAnswer } from "../parts";
-import { go, location } from "../router";
+import { get, LAYERS, type Layer, type Schema } from "../api";
+import { addressWith, Cli, formatDuration, formatTime, Outcome, Plain, Promote, Shown, useAnswer } from "../parts";
+import { go, location, typing } from "../router";
+import { report } from "../report";
+import { Judge } from "./review";
 
 type Run = Schema["Run"];
 type Claim = Schema["Claim"];
@@ -16,7 +18,7 @@ const LONGEST_DIFF = 4000;
 
 export function Trace({ id }: { id: string }) {
   const page = useAnswer<Page>(`traces/${id}`);
-  return <Shown loaded={page}>{(found) => <Whole page={found} />}</Shown>;
+  return <Shown loaded={page} title="Trace">{(found) => <Whole page={found} />}</Shown>;
 }
 
 function Whole({ page }: { page: Page }) {
@@ -53,7 +55,7 @@ function Head({ page, run }: { page: Page; run: Run }) {
   return (
     <div class="head-of-run">
       <div class="dim">
-        <a href="/traces">Traces</a> / <Plain text={run.agent} /> · <Plain text={facts.join(" · ")} />
+        {report ? null : <a href="/traces">Traces</a>} / <Plain text={run.agent} /> · <Plain text={facts.join(" · ")} />
       </div>
       <h1>
         <span class={`verdict ${run.verdict}`}>{MARKS[run.verdict]}</span> <Plain text={run.sentence} />
@@ -78,21 +80,23 @@ function Head({ page, run }: { page: Page; run: Run }) {
 
 function Columns({ page, run }: { page: Page; run: Run }) {
   const failing = run.claims.find((claim) => claim.verdict === "contradicted") ?? null;
-  const [claim, chooseClaim] = useState<Claim | null>(null);
-  const [layer, chooseLayer] = useState(run.layers.find((each) => each.outcome.verdict === "fail")?.layer ?? null);
+  const given = location.value.searchParams;
+  // The address holds what is chosen: step, claim (its first character in the answer) and layer.
+  const claim = run.claims.find((each) => String(each.start) === given.get("claim")) ?? null;
+  const firstFailing = run.layers.find((each) => each.outcome.verdict === "fail")?.layer ?? null;
+  const layer = given.has("layer") ? LAYERS.find((each) => each === given.get("layer")) ?? null : firstFailing;
+  const chooseLayer = (next: Layer | null) => go(addressWith({ layer: next ?? "all" }), true);
   const [panel, setPanel] = useState(failing ? "answer" : "steps");
   const [help, setHelp] = useState(false);
   const stepOfUrl = () => Number(location.value.searchParams.get("step")) || 0;
   const chosen = stepOfUrl();
   const goToStep = (number: number) => {
-    const url = new URL(location.value);
-    url.searchParams.set("step", String(number));
-    go(url.href, true);
+    go(addressWith({ step: String(number) }), true);
     setPanel("steps");
     document.getElementById(`step-${number}`)?.scrollIntoView({ block: "start" });
   };
   const show = (next: Claim | null) => {
-    chooseClaim(next);
+    go(addressWith({ claim: next && String(next.start) }), true);
     const step = next && run.steps.find((each) => rests(each, next));
     if (step) goToStep(step.number);
   };
@@ -101,16 +105,20 @@ function Columns({ page, run }: { page: Page; run: Run }) {
   }, []);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      if (event.target instanceof HTMLInputElement || event.metaKey || event.ctrlKey || event.altKey) return;
+      if (typing(event) || event.metaKey || event.ctrlKey || event.altKey) return;
       const layers = run.layers.map((each) => each.layer);
       const at = layer ? layers.indexOf(layer) : -1;
       if (event.key === "j") goToStep(Math.min(run.steps.length, stepOfUrl() + 1));
       else if (event.key === "k") goToStep(Math.max(1, stepOfUrl() - 1));
       else if (event.key === "]") chooseLayer(layers[Math.min(layers.length - 1, at + 1)] ?? null);
       else if (event.key === "[") chooseLayer(layers[Math.max(0, at - 1)] ?? null);
-      else if (event.key === "?") setHelp((open) => !open);
+      else if (event.key === "o") document.getElementById(`step-${stepOfUrl() || 1}`)?.querySelectorAll("details").forEach((each) => (each.open = !each.open));
+      else if (event.key === "/") {
+        event.preventDefault();
+        go("/traces");
+      } else if (event.key === "?") setHelp((open) => !open);
       else if (event.key === "Escape") {
-        chooseClaim(null);
+        show(null);
         setHelp(false);
       }
     };
@@ -139,6 +147,7 @@ function Columns({ page, run }: { page: Page; run: Run }) {
             <Outcome outcome={score.outcome} label={score.layer} />
           </button>
         ))}
+        <Promote runs={[{ trace_id: page.trace_id, run_span_id: run.span_id }]} />
         <button type="button" onClick={() => setHelp(!help)} aria-expanded={help}>
           keys <kbd>?</kbd>
         </button>
@@ -168,7 +177,7 @@ function Columns({ page, run }: { page: Page; run: Run }) {
           <h2>Answer</h2>
           <Answer run={run} claim={claim} choose={show} />
           {claim ? <Why claim={claim} run={run} /> : null}
-          <Evidence run={run} layer={layer} goToStep={goToStep} />
+          <Evidence run={run} trace={page.trace_id} layer={layer} goToStep={goToStep} />
           {page.feedback.map((said) => (
             <p>
               User feedback: {said.kind.replace("_", " ")}
@@ -188,7 +197,9 @@ function Columns({ page, run }: { page: Page; run: Run }) {
 function Help() {
   const keys: [string, string][] = [
     ["j k", "next and previous step"],
+    ["o", "open and close the details of a step"],
     ["[ ]", "previous and next layer"],
+    ["/", "back to the query line"],
     ["Esc", "leave a claim"],
     ["?", "this list"],
   ];
@@ -246,7 +257,7 @@ function Step({ step, claim, chosen }: { step: Schema["Step"]; claim: Claim | nu
           {step.kind === "action" ? "" : ` ${step.kind.replace("_", " ")}`}
         </h2>
         <span class="dim">{formatDuration(step.end_ns - step.start_ns)}</span>
-        <a href={`?step=${step.number}`} class="dim">
+        <a href={addressWith({ step: String(step.number) })} class="dim">
           link
         </a>
       </header>
@@ -318,6 +329,19 @@ function Code({ snippet, lit }: { snippet: Snippet; lit: string | null }) {
         </div>
       ))}
       {snippet.executed ? <Beside snippet={snippet} lit={lit} /> : null}
+      {snippet.replayed && Object.keys(snippet.replayed.files).length ? (
+        <div class="attempts">
+          <h3>Files left</h3>
+          {Object.entries(snippet.replayed.files).map(([path, size]) => (
+            <div>
+              <code>
+                <Plain text={path} />
+              </code>{" "}
+              <span class="dim">{formatBytes(size)}</span>
+            </div>
+          ))}
+        </div>
+      ) : null}
       {snippet.replayed?.attempts.length ? (
         <div class="attempts">
           <h3>Attempts at the boundary</h3>
@@ -351,7 +375,7 @@ function Beside({ snippet, lit }: { snippet: Snippet; lit: string | null }) {
       </div>
       <div role="group" aria-label="replayed">
         <h3>
-          replayed {replayed ? `· ${replayed.ended.replaceAll("_", " ")} · ${formatDuration(replayed.wall_s * 1e9)}` : ""}
+          replayed {replayed ? `· ${replayed.ended.replaceAll("_", " ")} · ${formatDuration(replayed.wall_s * 1e9)}${replayed.peak_memory_bytes ? ` · ${formatBytes(replayed.peak_memory_bytes)}` : ""}` : ""}
           {same ? <span class="verdict pass"> ✓ same</span> : null}
           {replayed?.agrees === false ? <span class="verdict fail"> ✗ differs</span> : null}
           {replayed?.flaky ? <span class="verdict open"> ? flaky</span> : null}
@@ -371,6 +395,11 @@ function Beside({ snippet, lit }: { snippet: Snippet; lit: string | null }) {
       </div>
     </div>
   );
+}
+
+function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(0)} KiB` : `${(bytes / 1024 ** 2).toFixed(0)} MiB`;
 }
 
 function textOf(side: Schema["Recorded"] | Schema["Replayed"] | null): string {
@@ -462,16 +491,20 @@ function Why({ claim, run }: { claim: Claim; run: Run }) {
   );
 }
 
-function Evidence({ run, layer, goToStep }: { run: Run; layer: string | null; goToStep: (number: number) => void }) {
+function Evidence({ run, trace, layer, goToStep }: { run: Run; trace: string; layer: string | null; goToStep: (number: number) => void }) {
   const layers = run.layers.filter((each) => !layer || each.layer === layer);
   return (
     <div class="evidence">
       {layers.map((each) => (
         <section>
           <h3>
-            <Outcome outcome={each.outcome} label={each.layer} />
+            <Outcome outcome={each.outcome} label={each.layer} />{" "}
+            <a class="dim" href={addressWith({ layer: each.layer })}>
+              link
+            </a>
           </h3>
           <Plain text={each.outcome.explanation} />
+          <Judge trace={trace} run={run.span_id} layer={each.layer} ours={each.outcome.verdict} />
           <Facts score={each} run={run} goToStep={goToStep} />
           <ul>
             {run.scores

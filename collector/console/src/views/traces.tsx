@@ -1,22 +1,96 @@
 // Which runs? A query line that is also the URL, and a list that draws only the rows in sight.
 import { Virtualizer, elementScroll, observeElementOffset, observeElementRect } from "@tanstack/virtual-core";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, get, LAYERS, type Schema } from "../api";
-import { Cli, formatTime, Outcome, Plain, Shown, type Loaded } from "../parts";
-import { commandOf, NAMES, readQuery } from "../query";
-import { go, location } from "../router";
+import { ApiError, follow, get, LAYERS, type Schema } from "../api";
+import { Cli, formatTime, Outcome, Plain, Promote, Shown, type Loaded } from "../parts";
+import { commandOf, isDimension, NAMES, pair, readQuery, wordAt } from "../query";
+import { go, location, typing } from "../router";
+import { WaitForFirst } from "./settings";
 
 type Row = Schema["TraceRow"];
 const PAGE = "200";
+const YEAR = "8784";
+
+const COLUMNS = ["trace", "started (UTC)", ...LAYERS, "why"];
+const HIDDEN = "spanproof.hidden";
+const SAVED = "spanproof.views";
+const WORDS = ["label:fail", "label:pass", "since:1h", "since:24h", "since:7d", ...LAYERS.map((each) => `layer:${each}`), ...NAMES];
+
+function kept<T>(key: string, standard: T): T {
+  try {
+    return JSON.parse(localStorage.getItem(key) ?? "") as T;
+  } catch {
+    return standard;
+  }
+}
 
 export function Traces() {
   const line = location.value.searchParams.get("q") ?? "";
   const { parameters, fault } = readQuery(line);
-  const { loaded, more } = useRows(parameters, fault);
+  const { loaded, more, add } = useRows(parameters, fault);
+  const [hidden, setHidden] = useState(() => kept<string[]>(HIDDEN, []));
+  const [picked, setPicked] = useState<ReadonlyMap<string, string>>(new Map());
+  const pick = (row: Row) => {
+    const next = new Map(picked);
+    if (!next.delete(row.trace_id)) next.set(row.trace_id, runOf(row)?.span_id ?? "");
+    setPicked(next);
+  };
+  const hide = (name: string) => {
+    const next = hidden.includes(name) ? hidden.filter((each) => each !== name) : [...hidden, name];
+    localStorage.setItem(HIDDEN, JSON.stringify(next));
+    setHidden(next);
+  };
+  const runs = [...picked].filter(([, run]) => run).map(([trace_id, run_span_id]) => ({ trace_id, run_span_id }));
+  return (
+    <>
+      <h1 class="skip">Traces</h1>
+      <Search key={line} line={line} />
+      <div class="stack">
+        <Live parameters={parameters} add={add} />
+        <Saved line={line} />
+        <details class="menu">
+          <summary>columns</summary>
+          <div class="stack">
+            {COLUMNS.map((name) => (
+              <label>
+                <input type="checkbox" checked={!hidden.includes(name)} onChange={() => hide(name)} /> {name}
+              </label>
+            ))}
+          </div>
+        </details>
+        <Promote runs={runs} label={runs.length ? `promote ${runs.length}` : "promote"} />
+        {runs.length ? (
+          <button type="button" onClick={() => setPicked(new Map())}>
+            clear
+          </button>
+        ) : (
+          <span class="dim">x picks a row</span>
+        )}
+      </div>
+      {fault ? (
+        <div class="problem" role="alert">
+          {fault}
+        </div>
+      ) : (
+        <Shown loaded={loaded}>
+          {(rows) =>
+            rows.length ? <Table rows={rows} more={more} hidden={hidden} picked={picked} pick={pick} /> : <Nothing filtered={line !== ""} />
+          }
+        </Shown>
+      )}
+      <Cli line={commandOf(parameters)} />
+    </>
+  );
+}
+
+/** The query line, which completes names, and values as the store knows them. */
+function Search({ line }: { line: string }) {
   const input = useRef<HTMLInputElement>(null);
+  const [offers, setOffers] = useState<string[]>([]);
+  const [at, setAt] = useState(-1);
   useEffect(() => {
     const focus = (event: KeyboardEvent) => {
-      if (event.key === "/" && !(event.target instanceof HTMLInputElement)) {
+      if (event.key === "/" && !typing(event)) {
         event.preventDefault();
         input.current?.focus();
       }
@@ -24,41 +98,143 @@ export function Traces() {
     addEventListener("keydown", focus);
     return () => removeEventListener("keydown", focus);
   }, []);
+  const complete = async () => {
+    const field = input.current!;
+    const word = wordAt(field.value, field.selectionStart ?? field.value.length);
+    setAt(-1);
+    if (!word) return;
+    if (isDimension(word.name)) {
+      const found = await get<Schema["Values"]>(`dimensions/${word.name}`, { prefix: word.typed, limit: "8", hours: YEAR }).catch(() => null);
+      if (input.current?.value === field.value) setOffers(found?.values.map((value) => pair(word.name, value)) ?? []);
+      return;
+    }
+    const typed = word.name ? `${word.name}:${word.typed}` : word.typed;
+    setOffers(WORDS.filter((each) => each.startsWith(typed) && each !== typed).slice(0, 10));
+  };
+  const take = (offer: string) => {
+    const field = input.current!;
+    const cursor = field.selectionStart ?? field.value.length;
+    const start = wordAt(field.value, cursor)?.start ?? cursor;
+    const after = offer.endsWith(":") ? "" : " ";
+    field.value = field.value.slice(0, start) + offer + after + field.value.slice(cursor).trimStart();
+    field.setSelectionRange(start + offer.length + after.length, start + offer.length + after.length);
+    field.focus();
+    if (after) setOffers([]);
+    else void complete();
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key === "Escape") setOffers([]);
+    else if (event.key === "ArrowDown" && offers.length) setAt((at + 1) % offers.length);
+    else if (event.key === "ArrowUp" && offers.length) setAt((at - 1 + offers.length) % offers.length);
+    else if ((event.key === "Enter" || event.key === "Tab") && offers[at]) take(offers[at]!);
+    else return;
+    event.preventDefault();
+  };
   const search = (event: Event) => {
     event.preventDefault();
+    setOffers([]);
     const typed = input.current?.value.trim() ?? "";
     go(typed ? `/traces?q=${encodeURIComponent(typed)}` : "/traces");
   };
   return (
+    <form class="query" role="search" onSubmit={search}>
+      <input
+        ref={input}
+        aria-label="Filter"
+        role="combobox"
+        aria-expanded={offers.length > 0}
+        aria-controls="offers"
+        aria-activedescendant={at >= 0 ? `offer-${at}` : undefined}
+        autocomplete="off"
+        placeholder="label:fail layer:groundedness agent:refund_clerk since:24h      ( / )"
+        defaultValue={line}
+        spellcheck={false}
+        onInput={() => void complete()}
+        onKeyDown={press}
+        onBlur={() => setOffers([])}
+      />
+      <button type="submit">Filter</button>
+      <ul id="offers" role="listbox" aria-label="Completions" class="offers" hidden={!offers.length}>
+        {offers.map((offer, index) => (
+          <li id={`offer-${index}`} role="option" aria-selected={index === at} onMouseDown={(event) => (event.preventDefault(), take(offer))}>
+            <Plain text={offer} />
+          </li>
+        ))}
+      </ul>
+    </form>
+  );
+}
+
+/** New traces at the top, as they are evaluated. */
+function Live({ parameters, add }: { parameters: Record<string, string>; add: (row: Row) => void }) {
+  const [on, setOn] = useState(false);
+  const [open, setOpen] = useState(false);
+  const filter = useRef(parameters);
+  filter.current = parameters;
+  useEffect(() => {
+    if (!on) return;
+    const stop = new AbortController();
+    const listen = () => {
+      follow(
+        stop.signal,
+        () => setOpen(true),
+        (row) => fits(row, filter.current) && add(row),
+      )
+        .catch(() => undefined)
+        .finally(() => {
+          setOpen(false);
+          if (!stop.signal.aborted) setTimeout(listen, 2000);
+        });
+    };
+    listen();
+    return () => stop.abort();
+  }, [on]);
+  return (
     <>
-      <h1 class="skip">Traces</h1>
-      <form class="query" role="search" onSubmit={search}>
-        <input
-          key={line}
-          ref={input}
-          aria-label="Filter"
-          list="names"
-          placeholder="label:fail layer:groundedness agent:refund_clerk since:24h      ( / )"
-          defaultValue={line}
-          spellcheck={false}
-        />
-        <datalist id="names">
-          {["label:fail", "since:24h", "since:7d", ...LAYERS.map((each) => `label:fail layer:${each}`), ...NAMES].map((name) => (
-            <option value={name} />
-          ))}
-        </datalist>
-        <button type="submit">Filter</button>
-      </form>
-      {fault ? (
-        <div class="problem" role="alert">
-          {fault}
-        </div>
-      ) : (
-        <Shown loaded={loaded}>
-          {(rows) => (rows.length ? <Table rows={rows} more={more} /> : <Empty filtered={line !== ""} />)}
-        </Shown>
-      )}
-      <Cli line={commandOf(parameters)} />
+      <button type="button" aria-pressed={on} onClick={() => setOn(!on)}>
+        live tail
+      </button>
+      <span class="dim" role="status">
+        {on ? (open ? "live" : "connecting …") : ""}
+      </span>
+    </>
+  );
+}
+
+/** Whether a new trace is one of the list: other dimensions than agent and model are not on the row. */
+function fits(row: Row, parameters: Record<string, string>): boolean {
+  const failing = row.runs.some((run) =>
+    LAYERS.some((layer) => (!parameters.layer || parameters.layer === layer) && run.layers[layer]?.verdict === "fail"),
+  );
+  if (parameters.failing && String(failing) !== parameters.failing) return false;
+  if (parameters.project && parameters.project !== row.project) return false;
+  return (["agent", "model"] as const).every((name) => !parameters[name] || row.runs.some((run) => run[name] === parameters[name]));
+}
+
+/** Query lines that are kept in this browser. */
+function Saved({ line }: { line: string }) {
+  const [views, setViews] = useState(() => kept<string[]>(SAVED, []));
+  const keep = (next: string[]) => {
+    localStorage.setItem(SAVED, JSON.stringify(next));
+    setViews(next);
+  };
+  return (
+    <>
+      {line && !views.includes(line) ? (
+        <button type="button" onClick={() => keep([...views, line])}>
+          save this view
+        </button>
+      ) : null}
+      {views.map((each) => (
+        <span class="saved">
+          <a href={`/traces?q=${encodeURIComponent(each)}`}>
+            <Plain text={each} />
+          </a>
+          <button type="button" aria-label={`forget ${each}`} onClick={() => keep(views.filter((other) => other !== each))}>
+            ×
+          </button>
+        </span>
+      ))}
     </>
   );
 }
@@ -87,13 +263,24 @@ function useRows(parameters: Record<string, string>, fault: string | null) {
     if (!fault) void load([]);
   }, [key, fault]);
   const current = state.key === key;
+  const add = (row: Row) =>
+    setState((known) => {
+      const others = (known.value ?? []).filter((each) => each.trace_id !== row.trace_id);
+      return known.error ? known : { ...known, value: [row, ...others] };
+    });
   const more = () => {
     if (current && state.value && next.current) void load(state.value);
   };
-  return { loaded: current ? state : { value: null, error: null }, more };
+  return { loaded: current ? state : { value: null, error: null }, more, add };
 }
 
-function Table({ rows, more }: { rows: Row[]; more: () => void }) {
+interface Picking {
+  hidden: string[];
+  picked: ReadonlyMap<string, string>;
+  pick: (row: Row) => void;
+}
+
+function Table({ rows, more, hidden, picked, pick }: { rows: Row[]; more: () => void } & Picking) {
   const box = useRef<HTMLDivElement>(null);
   const [, redraw] = useState(0);
   const [chosen, choose] = useState(-1);
@@ -125,80 +312,110 @@ function Table({ rows, more }: { rows: Row[]; more: () => void }) {
   }, [last, rows.length]);
   useEffect(() => {
     const move = (event: KeyboardEvent) => {
-      if (event.target instanceof HTMLInputElement || event.metaKey || event.ctrlKey) return;
+      if (typing(event) || event.metaKey || event.ctrlKey) return;
       if (event.key === "j" || event.key === "k") {
         const to = Math.min(rows.length - 1, Math.max(0, at.current + (event.key === "j" ? 1 : -1)));
         at.current = to;
         choose(to);
         virtual.current?.scrollToIndex(to);
-      } else if (event.key === "o" && rows[at.current]) go(`/traces/${rows[at.current]!.trace_id}`);
+      } else if (event.key === "x" && rows[at.current]) pick(rows[at.current]!);
+      else if (event.key === "o" && rows[at.current]) go(`/traces/${rows[at.current]!.trace_id}`);
     };
     addEventListener("keydown", move);
     return () => removeEventListener("keydown", move);
-  }, [rows]);
+  }, [rows, picked]);
+  const shown = (name: string) => !hidden.includes(name);
+  const widths: Record<string, string> = { trace: "120px", "started (UTC)": "120px", why: "minmax(220px, 3fr)" };
+  const columns = ["24px", "minmax(120px, 1.2fr)", ...COLUMNS.filter(shown).map((name) => widths[name] ?? "108px")].join(" ");
   return (
     <div class="table" ref={box} style={{ height: `${Math.min(rows.length + 1, 24) * height + 8}px` }} tabIndex={0} role="region" aria-label="Traces">
-      <div class="row head" aria-hidden="true">
-        {["run", "trace", "started (UTC)", ...LAYERS, "why"].map((name) => (
+      <div class="row head" aria-hidden="true" style={{ "--columns": columns }}>
+        {["", "run", ...COLUMNS.filter(shown)].map((name) => (
           <span>{name}</span>
         ))}
       </div>
       <div class="rows" style={{ height: `${virtual.current.getTotalSize()}px` }}>
         {items.map((item) => {
           const row = rows[item.index]!;
-          return <Line key={row.trace_id} row={row} top={item.start} chosen={item.index === chosen} />;
+          return (
+            <Line
+              key={row.trace_id}
+              row={row}
+              top={item.start}
+              columns={columns}
+              shown={shown}
+              chosen={item.index === chosen}
+              picked={picked.has(row.trace_id)}
+              pick={pick}
+            />
+          );
         })}
       </div>
     </div>
   );
 }
 
-function Line({ row, top, chosen }: { row: Row; top: number; chosen: boolean }) {
-  const runs = row.runs;
-  const run = runs.find((each) => Object.values(each.layers).some((o) => o.verdict === "fail")) ?? runs[0];
+interface LineParts {
+  row: Row;
+  top: number;
+  columns: string;
+  shown: (name: string) => boolean;
+  chosen: boolean;
+  picked: boolean;
+  pick: (row: Row) => void;
+}
+
+/** The run that a row is about: the first that fails, else the first. */
+function runOf(row: Row): Row["runs"][number] | undefined {
+  return row.runs.find((each) => Object.values(each.layers).some((o) => o.verdict === "fail")) ?? row.runs[0];
+}
+
+/** The outcome that a narrow screen shows of a run. */
+function worst(run: Row["runs"][number] | undefined): Schema["Outcome"] | undefined {
+  const outcomes = Object.values(run?.layers ?? {});
+  for (const verdict of ["fail", "errored", "open", "pass", "skipped"]) {
+    const found = outcomes.find((each) => each.verdict === verdict);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function Line({ row, top, columns, shown, chosen, picked, pick }: LineParts) {
+  const run = runOf(row);
   const failing = run && LAYERS.find((layer) => run.layers[layer]?.verdict === "fail");
   const why = failing ? `${failing}: ${run.layers[failing]!.explanation}` : run ? "" : "no agent run";
   return (
-    <a
-      class="row"
-      href={`/traces/${row.trace_id}`}
-      data-chosen={chosen || undefined}
-      style={{ position: "absolute", top: `${top}px`, left: 0, right: 0 }}
-    >
-      <span>
+    <div class="row" data-chosen={chosen || undefined} style={{ position: "absolute", top: `${top}px`, left: 0, right: 0, "--columns": columns }}>
+      <input type="checkbox" class="wide" checked={picked} aria-label={`pick ${row.trace_id.slice(0, 12)}`} onChange={() => pick(row)} />
+      <a class="open" href={`/traces/${row.trace_id}`}>
         <Plain text={run?.agent || "–"} />
-        {runs.length > 1 ? <span class="dim"> +{runs.length - 1}</span> : null}
+        {row.runs.length > 1 ? <span class="dim"> +{row.runs.length - 1}</span> : null}
+      </a>
+      <span class="phone">
+        <Outcome outcome={worst(run)} />
       </span>
-      <code>{row.trace_id.slice(0, 12)}</code>
-      <span class="dim wide">{formatTime(row.start_ns)}</span>
-      {LAYERS.map((layer) => (
+      {shown("trace") ? <code class="wide">{row.trace_id.slice(0, 12)}</code> : null}
+      {shown("started (UTC)") ? <span class="dim wide">{formatTime(row.start_ns)}</span> : null}
+      {LAYERS.filter(shown).map((layer) => (
         <span class="wide">
           <Outcome outcome={run?.layers[layer]} />
         </span>
       ))}
-      <span class="reason" title={why}>
-        <Plain text={why} />
-      </span>
-    </a>
+      {shown("why") ? (
+        <span class="reason" title={why}>
+          <Plain text={why} />
+        </span>
+      ) : null}
+    </div>
   );
 }
 
-function Empty({ filtered }: { filtered: boolean }) {
-  if (filtered) {
-    return (
-      <div class="empty">
-        <h2>No trace fits this filter</h2>
-        <a href="/traces">Show every trace</a>
-      </div>
-    );
-  }
+function Nothing({ filtered }: { filtered: boolean }) {
+  if (!filtered) return <WaitForFirst />;
   return (
     <div class="empty">
-      <h2>No trace was received yet</h2>
-      <p>Point an OTLP exporter at the collector, then reload:</p>
-      <pre>{'from spanproof.instrumentors import register\n\nregister(service_name="my-agent", endpoint="http://127.0.0.1:4318")'}</pre>
-      <p>Any other language or collector:</p>
-      <pre>OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318</pre>
+      <h2>No trace fits this filter</h2>
+      <a href="/traces">Show every trace</a>
     </div>
   );
 }

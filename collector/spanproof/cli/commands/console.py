@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import webbrowser
+from pathlib import Path
 
 import click
 
-from spanproof.api import ConsoleServer
+from spanproof.api import READ_BY_ALL, ConsoleServer, ConsoleSettings
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.store import opened_store, store_option
 from spanproof.cli.output.console import console, print_json
@@ -30,18 +31,40 @@ _PORT = 4319
     show_envvar=True,
     help="A reader's token; demanded on any address but loopback. May be given often.",
 )
+@click.option(
+    "--writer-token",
+    "writers",
+    multiple=True,
+    envvar="SPANPROOF_CONSOLE_WRITERS",
+    show_envvar=True,
+    help="A writer's token: it reads, labels, promotes and silences. May be given often.",
+)
+@click.option(
+    "--workspace",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Folder of suites, experiments and gate reports to show, and to add cases to.",
+)
 @click.option("--open", "in_browser", is_flag=True, help="Open it in the browser.")
 @click.option("--json", "as_json", is_flag=True, help="Print where it listens as one JSON object.")
 def command(
-    location: str, host: str, port: int, tokens: tuple[str, ...], in_browser: bool, as_json: bool
+    location: str,
+    host: str,
+    port: int,
+    tokens: tuple[str, ...],
+    writers: tuple[str, ...],
+    workspace: Path | None,
+    in_browser: bool,
+    as_json: bool,
 ) -> int:
     """Show a store's traces and verdicts in the browser, until Ctrl-C.
 
-    The store may be that of a running collector, which serves the same by itself.
+    The store may be that of a running collector, which serves the same by itself. Labels are written where
+    no other process holds the store.
     """
-    if not is_loopback(host) and not tokens:
+    if not is_loopback(host) and not (tokens or writers):
         raise UsageProblem(f"--host {host} is reachable by others", "Give a reader's token: --token TEXT.")
-    show_console(location, host, port, tokens, in_browser=in_browser, as_json=as_json)
+    settings = ConsoleSettings(tokens, writers, workspace=workspace)
+    show_console(location, host, port, settings, in_browser=in_browser, as_json=as_json)
     return EXIT_PASS
 
 
@@ -49,7 +72,7 @@ def show_console(
     location: str,
     host: str = "127.0.0.1",
     port: int = 0,
-    tokens: tuple[str, ...] = (),
+    settings: ConsoleSettings = READ_BY_ALL,
     *,
     in_browser: bool = False,
     as_json: bool = False,
@@ -62,7 +85,7 @@ def show_console(
     """
     with (
         opened_store(location) as store,
-        ConsoleServer(lambda: store, host, port, tokens, fall_back=False) as server,
+        ConsoleServer(lambda: store, host, port, settings, fall_back=False) as server,
     ):
         if as_json:
             print_json({"url": server.url, "store": store.name})

@@ -6,7 +6,6 @@ product configured there, the scores appear on the traces in it.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -21,10 +20,11 @@ from spanproof.cli.options.store import parse_since
 from spanproof.cli.output.console import console, print_json, progress
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
+from spanproof.collector.receive.signals import Signal
 from spanproof.collector.sinks.http import NotThere, Refused, Unavailable
 from spanproof.collector.sinks.products import open_client
 from spanproof.collector.sources import READABLE, UnreadableSpan, read_traces
-from spanproof.collector.stages.otlp_client import TRACES_PATH, Delivery, OtlpClient
+from spanproof.collector.stages.otlp_client import Delivery, Target, open_target, send_patiently
 from spanproof.config.model import Config, Forward
 from spanproof.config.sinks import Sink
 
@@ -57,12 +57,12 @@ def command(
     spans = 0
     with (
         open_client(sink) as source,
-        OtlpClient(target, threading.Event()) as collector,
+        open_target(target) as collector,
         progress(as_json=as_json) as bar,
     ):
         task = bar.add_task(f"reading from {sink.kind}", total=None)
         for request in _described(read_traces(source, sink, since_ns), sink):
-            _send(collector, request, target.endpoint)
+            _send(collector, request, target)
             found = request.resource_spans[0].scope_spans[0].spans
             spans += len(found)
             traces |= {span.trace_id for span in found}
@@ -91,7 +91,7 @@ def _target(config: Config, to: str | None) -> Forward:
     host = f"[{where.host}]" if ":" in where.host else where.host
     headers = {}
     with suppress(IndexError):
-        headers["authorization"] = f"Bearer {config.tokens[0].get_secret_value()}"
+        headers["authorization"] = f"Bearer {config.tokens[0].token.get_secret_value()}"
     try:
         return Forward.model_validate(
             {"endpoint": to or f"http://{host}:{where.port}", "headers": headers, "retry_for_s": _RETRY_FOR_S}
@@ -105,7 +105,7 @@ def _target(config: Config, to: str | None) -> Forward:
 def _require_collector(endpoint: str) -> None:
     """Raise UsageProblem where no collector answers, before the product is read for nothing."""
     try:
-        taken = httpx.get(f"{endpoint}/healthz", timeout=_HEALTH_S).is_success
+        taken = httpx.get(f"{endpoint}/livez", timeout=_HEALTH_S).is_success
     except httpx.HTTPError:
         taken = False
     if not taken:
@@ -129,10 +129,10 @@ def _described(pages: Iterator[ExportTraceServiceRequest], sink: Sink) -> Iterat
         ) from odd
 
 
-def _send(collector: OtlpClient, request: ExportTraceServiceRequest, endpoint: str) -> None:
-    delivery = collector.send(TRACES_PATH, request.SerializeToString())
+def _send(collector: Target, request: ExportTraceServiceRequest, target: Forward) -> None:
+    delivery = send_patiently(collector, Signal.TRACES, request.SerializeToString(), target.retry_for_s)
     if delivery not in (Delivery.SENT, Delivery.PARTIAL):
         raise UsageProblem(
-            f"the collector at {endpoint} does not take the spans",
+            f"the collector at {target.endpoint} does not take the spans",
             "its log says why; `tokens` of the configuration must hold the one that it requires",
         )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,42 +18,99 @@ from spanproof.cli.options.cohort import where_option
 from spanproof.cli.options.store import opened_store, parse_span, store_option
 from spanproof.cli.output.console import console, inform, print_json
 from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.tables import write_columns, write_csv
 from spanproof.cli.output.words import format_amount, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.intervals import difference_interval, wilson
 from spanproof.gate import ScoreRef, parse_score
 from spanproof.store import Group, Store
 from spanproof.store.schema import DIMENSIONS
+from spanproof.store.values import FailRate
+
+
+class Rate(StrEnum):
+    """A share of the judgements of a score."""
+
+    FAIL = "fail"
+    """Of the verdicts, those that are fail."""
+    ERROR = "error"
+    """Of what was tried, what errored; skipped ones are left out."""
+    SKIP = "skip"
+    """Of all, what was skipped."""
+    PRESENCE = "presence"
+    """Of all, what was neither skipped nor errored."""
+
+    def parts(self, verdicts: FailRate) -> tuple[int, int]:
+        """Return the part and the whole."""
+        scored = verdicts.judged + verdicts.undecided
+        every = scored + verdicts.errored + verdicts.skipped
+        match self:
+            case Rate.FAIL:
+                return verdicts.failed, verdicts.judged
+            case Rate.ERROR:
+                return verdicts.errored, scored + verdicts.errored
+            case Rate.SKIP:
+                return verdicts.skipped, every
+            case Rate.PRESENCE:
+                return scored, every
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One group, and the same group of the window before where it is compared."""
+    """One group, and the same group of the window before where it is compared.
+
+    Attributes:
+        rate: which one is compared.
+    """
 
     group: Group
     before: Group | None = None
+    rate: Rate = Rate.FAIL
+
+
+_PARTS = {
+    Rate.FAIL: ("failed", "judged"),
+    Rate.ERROR: ("errored", "tried"),
+    Rate.SKIP: ("skipped", "all"),
+    Rate.PRESENCE: ("scored", "all"),
+}
+"""What the part and the whole of a rate are called in the table."""
 
 
 @click.command("query")
 @click.argument("score")
 @click.option("--by", multiple=True, type=click.Choice(DIMENSIONS), help="A dimension; may be given often.")
+@click.option(
+    "--rate",
+    type=click.Choice([each.value for each in Rate]),
+    default=Rate.FAIL.value,
+    show_default=True,
+    help="Which rate the table shows and --compare compares.",
+)
 @where_option
 @click.option("--since", default="24h", show_default=True, help="The window: 90s, 15m, 24h, 7d.")
 @click.option("--every", help="A row per stretch of time: 5m, 1h, 1d.")
 @click.option("--compare", is_flag=True, help="Beside the window of the same length before it.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Rows at most.")
 @click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the rows to a file: .parquet or .arrow.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per row on stdout.")
 @store_option
 def command(
     score: str,
     by: tuple[str, ...],
+    rate: str,
     cohort: dict[str, str],
     since: str,
     every: str | None,
     compare: bool,
     limit: int,
     as_csv: bool,
+    out: Path | None,
     as_json: bool,
     location: str,
 ) -> int:
@@ -83,14 +140,19 @@ def command(
     with opened_store(location) as store:
         found = groups(store, end, limit)
         former = {each.values: each for each in groups(store, end - length, 10_000)} if compare else {}
-    rows = [_Row(each, former.get(each.values)) for each in found if _has_any(each)]
+    rows = [_Row(each, former.get(each.values), Rate(rate)) for each in found if _has_any(each)]
     if as_json:
         for row in rows:
             print_json(_as_json(row, by, timed=step is not None))
-    elif as_csv:
-        _write_csv(rows, by, timed=step is not None)
+    elif as_csv or out is not None:
+        written = [_as_json(row, by, timed=step is not None) for row in rows]
+        names = [name for name in (written[0] if written else {}) if name not in ("before", "change")]
+        if out is not None:
+            write_columns(out, names, written)
+        else:
+            write_csv(names, written)
     elif rows:
-        console.print(_table(rows, by, wanted, timed=step is not None, compare=compare))
+        console.print(_table(rows, by, wanted, Rate(rate), timed=step is not None, compare=compare))
     else:
         inform(f"no {wanted} in the last {since}")
     return EXIT_PASS
@@ -101,13 +163,17 @@ def _has_any(group: Group) -> bool:
     return bool(counted.judged or counted.errored or counted.skipped or counted.undecided)
 
 
-def _rate(group: Group) -> dict[str, float | None]:
-    interval = wilson(group.verdicts.failed, group.verdicts.judged)
-    return {
-        "fail_rate": group.verdicts.rate,
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
-    }
+def _rates(group: Group) -> dict[str, float | None]:
+    """Return each rate with its interval; that of fail rates has the plain names."""
+    found: dict[str, float | None] = {}
+    for rate in Rate:
+        part, whole = rate.parts(group.verdicts)
+        interval = wilson(part, whole)
+        prefix = "" if rate is Rate.FAIL else f"{rate.value}_"
+        found[f"{rate.value}_rate"] = part / whole if whole else None
+        found[f"{prefix}low"] = interval.low if interval else None
+        found[f"{prefix}high"] = interval.high if interval else None
+    return found
 
 
 def _as_json(row: _Row, by: Sequence[str], *, timed: bool) -> dict[str, Any]:
@@ -121,7 +187,7 @@ def _as_json(row: _Row, by: Sequence[str], *, timed: bool) -> dict[str, Any]:
         "errored": counted.errored,
         "skipped": counted.skipped,
         "undecided": counted.undecided,
-        **_rate(group),
+        **_rates(group),
         "mean": group.mean,
         "raw_mean": group.raw_mean,
         "raw_p50": group.raw_p50,
@@ -130,7 +196,7 @@ def _as_json(row: _Row, by: Sequence[str], *, timed: bool) -> dict[str, Any]:
     }
     if row.before is not None:
         change = _change(row)
-        found["before"] = _rate(row.before) | {"n": row.before.verdicts.judged}
+        found["before"] = _rates(row.before) | {"n": row.before.verdicts.judged}
         found["change"] = (
             None if change is None else {"low": change[1], "value": change[0], "high": change[2]}
         )
@@ -138,34 +204,28 @@ def _as_json(row: _Row, by: Sequence[str], *, timed: bool) -> dict[str, Any]:
 
 
 def _change(row: _Row) -> tuple[float, float, float] | None:
-    """Return the difference of the fail rates, now less before, with its interval."""
-    now, before = row.group.verdicts, row.before.verdicts if row.before else None
-    if before is None or now.rate is None or before.rate is None:
+    """Return the difference of the rates, now less before, with its interval."""
+    if row.before is None:
         return None
-    interval = difference_interval((before.failed, before.judged), (now.failed, now.judged))
-    assert interval is not None, "both have verdicts"
-    return now.rate - before.rate, interval.low, interval.high
+    now, before = row.rate.parts(row.group.verdicts), row.rate.parts(row.before.verdicts)
+    interval = difference_interval(before, now)
+    if interval is None:
+        return None
+    return now[0] / now[1] - before[0] / before[1], interval.low, interval.high
 
 
-def _write_csv(rows: Sequence[_Row], by: Sequence[str], *, timed: bool) -> None:
-    written = [_as_json(row, by, timed=timed) for row in rows]
-    names = [name for name in (written[0] if written else {}) if name not in ("before", "change")]
-    writer = csv.DictWriter(sys.stdout, names, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in row.items()} for row in written)
-
-
-def _cell(value: object) -> object:
-    """Return a cell; one that a spreadsheet would take for a formula begins with a quote."""
-    formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
-    return f"'{value}" if formula else value
-
-
-def _table(rows: Sequence[_Row], by: Sequence[str], score: ScoreRef, *, timed: bool, compare: bool) -> Table:
-    measured = score.is_raw
+def _table(
+    rows: Sequence[_Row], by: Sequence[str], score: ScoreRef, rate: Rate, *, timed: bool, compare: bool
+) -> Table:
+    measured = score.is_raw and rate is Rate.FAIL
+    part_name, whole_name = _PARTS[rate]
     names = ["start (UTC)"] if timed else []
     names += [name.replace("_", " ") for name in by]
-    names += ["mean", "p50", "p95", "n"] if measured else ["fail rate", "95% interval", "failed", "judged"]
+    names += (
+        ["mean", "p50", "p95", "n"]
+        if measured
+        else [f"{rate.value} rate", "95% interval", part_name, whole_name]
+    )
     names += ["not judged"]
     names += ["before", "change"] if compare and not measured else []
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -180,14 +240,17 @@ def _table(rows: Sequence[_Row], by: Sequence[str], score: ScoreRef, *, timed: b
             cells += ["–" if each is None else format_amount(each, group.unit) for each in amounts]
             cells += [f"{counted.undecided + counted.judged:,}"]
         else:
-            rate = _rate(group)
-            interval = "–" if rate["low"] is None else f"{rate['low']:.1%} to {rate['high']:.1%}"
-            style = "bold red" if counted.failed else "green"
-            cells += [Text(_percent(rate["fail_rate"]), style=style), interval]
-            cells += [f"{counted.failed:,}", f"{counted.judged:,}"]
+            part, whole = rate.parts(counted)
+            interval = wilson(part, whole)
+            bad = part < whole if rate is Rate.PRESENCE else part > 0
+            style = "bold red" if bad else "green"
+            cells += [Text(_percent(part / whole if whole else None), style=style)]
+            cells += ["–" if interval is None else f"{interval.low:.1%} to {interval.high:.1%}"]
+            cells += [f"{part:,}", f"{whole:,}"]
         cells += [f"{counted.errored + counted.skipped + (0 if measured else counted.undecided):,}"]
         if compare and not measured:
-            cells += [_percent(row.before.verdicts.rate if row.before else None), _format_change(row)]
+            part, whole = rate.parts(row.before.verdicts) if row.before else (0, 0)
+            cells += [_percent(part / whole if whole else None), _format_change(row)]
         table.add_row(*cells)
     return table
 
@@ -201,5 +264,6 @@ def _format_change(row: _Row) -> Text:
     if change is None:
         return Text("–")
     value, low, high = change
-    style = "bold red" if low > 0 else "green" if high < 0 else "dim"
+    worse, better = (high < 0, low > 0) if row.rate is Rate.PRESENCE else (low > 0, high < 0)
+    style = "bold red" if worse else "green" if better else "dim"
     return Text(f"{value:+.1%} ({low:+.1%} to {high:+.1%})", style=style)

@@ -15,6 +15,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from spanproof.cli.commands.calibration import command as calibration
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.store import StoreQuery, limit_option, opened_store, store_query_options
 from spanproof.cli.output.console import console, inform, pick, print_json, progress, warn
@@ -37,6 +38,9 @@ _BATCH = 32
 @click.group()
 def command() -> None:
     """Report on many stored runs."""
+
+
+command.add_command(calibration)
 
 
 @command.command()

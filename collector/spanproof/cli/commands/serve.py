@@ -7,19 +7,22 @@ It ends on SIGTERM or SIGINT once everything it acknowledged is evaluated and st
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 
 import click
 
 from spanproof.alerts.engine import AlertEngine
-from spanproof.api import ConsoleServer
+from spanproof.api import ConsoleServer, ConsoleSettings, TokenHolders
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.options.config import config_options
 from spanproof.cli.output.console import console, pick, print_json
 from spanproof.cli.problems import UsageProblem, describe
 from spanproof.collector.receive.server import Endpoints
+from spanproof.collector.roles import NODES, Role, check_role
 from spanproof.collector.service import Collector
 from spanproof.collector.telemetry import JsonLines
 from spanproof.collector.ticker import Watcher
@@ -27,12 +30,20 @@ from spanproof.config.model import Config
 from spanproof.store import Store
 
 _LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+_SALT = re.compile(r"""(fingerprint_salt['"]?\s*:\s*)[^\n,}]+""")
 _CHATTY = ("httpx", "httpx2")
 """They log every request, which for a judge is a line per question."""
 
 
 @click.command()
 @config_options
+@click.option(
+    "--role",
+    type=click.Choice([role.value for role in Role]),
+    default=Role.ALL.value,
+    show_default=True,
+    help="What this process does of a collector in several.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print where it listens as one JSON object.")
 @click.option(
     "--log-level",
@@ -48,7 +59,7 @@ _CHATTY = ("httpx", "httpx2")
     show_default=True,
     help="How log lines are written.",
 )
-def command(config: Config, as_json: bool, log_level: str, log_format: str) -> int:
+def command(config: Config, role: str, as_json: bool, log_level: str, log_format: str) -> int:
     """Run the collector: OTLP in, scores out.
 
     Stops on SIGTERM and SIGINT: exit code 0 once everything acknowledged is stored, else 2.
@@ -59,12 +70,17 @@ def command(config: Config, as_json: bool, log_level: str, log_format: str) -> i
     if log_level != "debug":
         for client in _CHATTY:
             logging.getLogger(client).setLevel(logging.WARNING)
-    collector = collector_for(config)
+    if lacking := check_role(config, Role(role)):
+        raise UsageProblem(
+            lacking, "https://github.com/spanproof/spanproof/blob/main/docs/scale.md shows each role."
+        )
+    collector = collector_for(config, Role(role))
     with ExitStack() as stack:
 
         def on_ready(endpoints: Endpoints) -> None:
-            url = stack.enter_context(_console_of(config, collector)).url if config.console.enabled else None
-            _print_endpoints(endpoints, collector, url, as_json)
+            shown = config.console.enabled and role in (Role.ALL, Role.CONSOLE)
+            url = stack.enter_context(_console_of(config, collector, endpoints)).url if shown else None
+            _print_endpoints(endpoints, config, url, as_json)
 
         return _run(collector, on_ready)
 
@@ -80,16 +96,42 @@ def _run(collector: Collector, on_ready: Callable[[Endpoints], None]) -> int:
     return EXIT_PASS if drained else EXIT_MISUSE
 
 
-def _console_of(config: Config, collector: Collector) -> ConsoleServer:
+def _console_of(config: Config, collector: Collector, endpoints: Endpoints) -> ConsoleServer:
     """Return the server of the collector's console."""
     where = config.console
-    tokens = tuple(token.get_secret_value() for token in where.tokens)
+    settings = ConsoleSettings(
+        tokens=tuple(token.get_secret_value() for token in where.tokens),
+        writers=tuple(token.get_secret_value() for token in where.writers),
+        accepts=TokenHolders(config).accept if config.readers_are_checked else None,
+        workspace=where.workspace,
+        configured=config.list_settings(),
+        rules=config.alerts,
+        policy=_read_policy(config.policy) if config.policy else "",
+        otlp_http=endpoints.http or "",
+        otlp_grpc=endpoints.grpc or "",
+        read_health=lambda: _read_health(collector),
+    )
     fall_back = config.receivers.fallback_port
-    return ConsoleServer(lambda: collector.store, where.host, where.port, tokens, fall_back=fall_back)
+    return ConsoleServer(
+        lambda: collector.store, where.host, where.port, settings, fall_back=fall_back, tls=where.tls
+    )
 
 
-def collector_for(config: Config) -> Collector:
-    """Return a collector that also evaluates the configuration's alert rules."""
+def _read_policy(file: Path) -> str:
+    """Return the text of the policy, with the salt of fingerprints masked."""
+    return _SALT.sub(r'\1"masked-in-the-console"', file.read_text(encoding="utf-8"))
+
+
+def _read_health(collector: Collector) -> list[tuple[str, str, float]]:
+    """Return name, meaning and value of each counter and gauge, over all its labels."""
+    return [
+        (metric.name, metric.documentation, sum(sample.value for sample in metric.samples))
+        for metric in collector.telemetry.counters()
+    ]
+
+
+def collector_for(config: Config, role: Role = Role.ALL) -> Collector:
+    """Return a collector that also evaluates the configuration's alert rules, where its role has those."""
 
     def watch(store: Store) -> Watcher:
         alerts = AlertEngine(
@@ -105,21 +147,22 @@ def collector_for(config: Config) -> Collector:
         collector.on_stop("alerts", alerts.close)
         return lambda: alerts.tick(time.time_ns())
 
-    collector = Collector(config, watch=[watch])
+    collector = NODES[role](config, watch=[watch])
     return collector
 
 
-def _print_endpoints(endpoints: Endpoints, collector: Collector, url: str | None, as_json: bool) -> None:
+def _print_endpoints(endpoints: Endpoints, config: Config, url: str | None, as_json: bool) -> None:
+    store = config.model_dump(mode="json")["store"]["location"]
     if as_json:
-        print_json(pick(endpoints, "grpc http moved") | {"console": url, "store": collector.store.name})
+        print_json(pick(endpoints, "grpc http moved") | {"console": url, "store": store})
         return
     for sentence in endpoints.moved:
         console.print(f"[yellow]{sentence}[/]")
     if endpoints.grpc:
         console.print(f"OTLP over gRPC  {endpoints.grpc}")
     if endpoints.http:
-        console.print(f"OTLP over HTTP  {endpoints.http}/v1/traces  (also /healthz, /metrics)")
+        console.print(f"OTLP over HTTP  {endpoints.http}/v1/traces  (also /readyz, /metrics)")
     if url:
         console.print(f"console         {url}")
-    console.print(f"store           {collector.store.name}")
+    console.print(f"store           {store}")
     console.print("Ctrl-C stops it once everything received is evaluated.", style="dim")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import click
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.store import find_run, find_trace, opened_store, store_option
-from spanproof.cli.output.console import console, print_json
+from spanproof.cli.output.console import console, print_json, write_report
 from spanproof.cli.output.run_page import run_page
 from spanproof.cli.output.words import format_count
+from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
+from spanproof.store import Feedback
 from spanproof.trace.codec import to_plain
 
 
@@ -17,8 +22,13 @@ from spanproof.trace.codec import to_plain
 @store_option
 @click.option("--run", "run", help="Only this run: the start of its span id, or its name.")
 @click.option("--full", is_flag=True, help="Show the evidence of layers that pass too.")
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the trace as one file that needs nothing else, as the console shows it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="The whole evaluation as JSON on stdout.")
-def command(trace: str, location: str, run: str | None, full: bool, as_json: bool) -> int:
+def command(trace: str, location: str, run: str | None, full: bool, html: Path | None, as_json: bool) -> int:
     """Show one stored trace: the verdict, why, and the steps.
 
     TRACE is its id or the start of it.
@@ -27,6 +37,8 @@ def command(trace: str, location: str, run: str | None, full: bool, as_json: boo
         evaluation = find_trace(store, trace)
         feedback = store.feedback(evaluation.trace.trace_id)
     runs = (find_run(evaluation, run),) if run else evaluation.runs
+    if html is not None:
+        write_report(html, _format_report(evaluation, feedback, runs[0] if run else None))
     if as_json:
         shown = {"runs": to_plain(runs), "feedback": to_plain(feedback)}
         print_json({**to_plain(evaluation), **shown})
@@ -40,3 +52,20 @@ def command(trace: str, location: str, run: str | None, full: bool, as_json: boo
         spans = format_count(len(evaluation.trace.spans), "span")
         console.print(f"trace {evaluation.trace.trace_id} has no agent run in its {spans}")
     return EXIT_PASS
+
+
+def _format_report(
+    evaluation: TraceEvaluation, feedback: Sequence[Feedback], run: RunEvaluation | None
+) -> str:
+    """Return the trace as a page, with the run that is meant in front."""
+    # The console's packages are loaded only where a page is written.
+    from spanproof.api.pages import span_page, trace_page
+    from spanproof.api.report import format_report
+
+    page = trace_page(evaluation, feedback)
+    path = f"traces/{page.trace_id}"
+    spans = {
+        f"{path}/spans/{span.span_id}": span_page(span) for span in evaluation.trace.spans[: len(page.spans)]
+    }
+    route = f"/{path}?run={run.run.span_id}" if run else f"/{path}"
+    return format_report(f"trace {page.trace_id[:12]}", route, {path: page, **spans})

@@ -12,6 +12,7 @@ from rich.progress import Progress
 from rich.text import Text
 
 from spanproof.cli.commands.suite_cases import COMMANDS
+from spanproof.cli.commands.suite_mine import mine_cases
 from spanproof.cli.engine import opened_engine
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.agent import AgentOptions, agent_options
@@ -41,7 +42,7 @@ def command() -> None:
     """Suites: promoted runs and cases written by hand."""
 
 
-for _each in COMMANDS:
+for _each in (*COMMANDS, mine_cases):
     command.add_command(_each)
 
 

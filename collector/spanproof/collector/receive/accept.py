@@ -1,30 +1,38 @@
 """What both protocols do with a request: check it, write it to the log, hand it on, say what was taken.
 
 Comes in: a body. Goes out: an `Accepted` to the pipeline and, only once its bytes are durable, the answer.
-A span with invalid ids is refused by itself; the rest of its request is taken.
+A span with invalid ids is refused by itself; the rest of its request is taken. What the redaction rules match
+is replaced before anything is written.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hmac
 import logging
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
-    ExportTraceServiceRequest,
-    ExportTraceServiceResponse,
-)
+from google.protobuf.message import Message
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.collector.receive import body as bodies
 from spanproof.collector.receive.admission import Admission, Entry
+from spanproof.collector.receive.auth import Authoriser
+from spanproof.collector.receive.events import Evidence, evidence_of_logs, evidence_of_spans
+from spanproof.collector.receive.redaction import Redactor
 from spanproof.collector.receive.refused import Reason, Refused
+from spanproof.collector.receive.signals import Signal, partial_response
+from spanproof.collector.receive.tenant import project_of, set_project
+from spanproof.collector.receive.times import clamp_times
 from spanproof.collector.stages.fragments import Index, index_request
 from spanproof.collector.telemetry import Sparingly, Telemetry
 from spanproof.collector.wal.file import Encoding
-from spanproof.collector.wal.log import Wal, WalClosed, WalFull
+from spanproof.collector.wal.log import WalClosed, WalFull
+from spanproof.config.model import Limits, Role
+from spanproof.store import ExternalScore, StoreError
 
 log = logging.getLogger(__name__)
 
@@ -54,88 +62,148 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
+class Sent:
+    """A request as it was sent.
+
+    Attributes:
+        protocol: for counters.
+        form: what the body is, once unpacked.
+        content_encoding: how the body is packed.
+        project: that all of it belongs to; None leaves that to each resource.
+    """
+
+    protocol: str
+    signal: Signal
+    form: Encoding
+    body: bytes = field(repr=False)
+    content_encoding: str = ""
+    project: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class _Decoded:
     request: ExportTraceServiceRequest
     index: Index
     stored: Encoding
     payload: bytes
     size: int
+    evidence: Evidence
+    clamped: int = 0
+    redacted: int = 0
+
+
+class Relay(Protocol):
+    """Takes what is no span; durable when it returns."""
+
+    def forward(self, signal: Signal, body: bytes) -> None:
+        """Send a request on to the targets that want its signal."""
+
+    def keep_scores(self, scores: Sequence[ExternalScore]) -> None:
+        """Store scores from elsewhere.
+
+        Raises:
+            StoreError: the store takes nothing now.
+        """
+
+
+class NoRelay:
+    """Has no target and no store."""
+
+    def forward(self, signal: Signal, body: bytes) -> None:
+        """Drop it."""
+
+    def keep_scores(self, scores: Sequence[ExternalScore]) -> None:
+        """Drop them."""
+
+
+class DurableLog(Protocol):
+    """Where requests are durable: the write-ahead log, or the topic of a receiver."""
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing more is taken now."""
+
+    @property
+    def broken(self) -> bool:
+        """Whether the last writes failed."""
+
+    def append(self, encoding: Encoding, payload: bytes) -> Future[int]:
+        """Write a request; the future gives its number once it is durable; see `Wal.append`."""
 
 
 class Acceptor:
     """Takes requests of both protocols.
 
     Args:
-        tokens: one of them must be presented; none means everyone may send.
         hand_on: given each durable request, in the log's thread; must not block.
+        relay: takes what is no span.
+        redactor: replaces what must not be kept; None where there is no rule.
     """
 
     def __init__(
         self,
         *,
-        tokens: Sequence[str],
-        max_body_bytes: int,
+        authoriser: Authoriser,
+        limits: Limits,
         admission: Admission,
-        wal: Wal,
+        wal: DurableLog,
         telemetry: Telemetry,
         hand_on: Callable[[Accepted], None],
+        relay: Relay | None = None,
+        redactor: Redactor | None = None,
     ) -> None:
-        self._tokens = [token.encode() for token in tokens]
+        self._authoriser = authoriser
         self._wal = wal
         self._telemetry = telemetry
         self._hand_on = hand_on
+        self._relay = relay or NoRelay()
+        self._redactor = redactor
         self._sparingly = Sparingly()
-        self.max_body_bytes = max_body_bytes
+        self.limits = limits
         self.admission = admission
 
     @property
     def has_tokens(self) -> bool:
         """Whether a token is required at all."""
-        return bool(self._tokens)
+        return self._authoriser.required
 
-    def authorise(self, authorization: str | None) -> None:
-        """Check the bearer token.
+    @property
+    def ready(self) -> bool:
+        """Whether a request would be taken now."""
+        return self.admission.open and not self._wal.full and not self._wal.broken
 
-        Raises:
-            Refused: it is missing or wrong.
-        """
-        if not self._tokens:
-            return
-        scheme, _, presented = (authorization or "").partition(" ")
-        given = presented.strip().encode()
-        # Every token is compared, so that the time taken tells nothing about which one is near.
-        matches = [hmac.compare_digest(given, token) for token in self._tokens]
-        if scheme.lower() != "bearer" or not any(matches):
-            raise Refused(
-                Reason.UNAUTHENTICATED, "send one of the collector's tokens as `authorization: Bearer …`"
-            )
-
-    async def accept(
-        self, protocol: str, form: Encoding, body: bytes, entry: Entry, content_encoding: str = ""
-    ) -> ExportTraceServiceResponse:
-        """Take a body; returns once it is durable.
+    def authorise(self, authorization: str | None, role: Role, project: str | None = None) -> str | None:
+        """Check the bearer token; returns the project that everything of the request belongs to, if any.
 
         Args:
-            protocol: for counters.
-            form: what the body is, once unpacked.
-            body: as it was sent.
-            entry: told what the body grows to.
-            content_encoding: how the body is packed.
+            authorization: the header.
+            role: what the sender wants to do.
+            project: that the sender names in a header.
+
+        Raises:
+            Refused: the token is missing or wrong, or may not do that.
+        """
+        return project_of(self._authoriser.check(authorization, role), project)
+
+    def redact_text(self, text: str) -> str:
+        """Return a text without what must not be kept."""
+        return text if self._redactor is None else self._redactor.text(text)
+
+    async def accept(self, sent: Sent, entry: Entry) -> Message:
+        """Take a request; returns the answer once it is durable.
+
+        Args:
+            sent: the request.
+            entry: grows by what the body grows to.
 
         Raises:
             Refused: nothing of it was taken.
         """
-        if len(body) > _ELSEWHERE_BYTES or content_encoding or form is Encoding.JSON:
-            decoded = await asyncio.to_thread(self._decode, form, body, content_encoding)
-        else:
-            decoded = self._decode(form, body, content_encoding)
-        if content_encoding:
-            entry.grow(decoded.size)
-        self._telemetry.bytes_received.inc(decoded.size)
-        self._telemetry.spans_ignored.labels("own_evaluator").inc(decoded.index.own)
-        if decoded.index.spans:
-            await self._make_durable(decoded)
-        return self._response(protocol, decoded.index.rejected)
+        if sent.signal is Signal.TRACES:
+            return await self._accept_spans(sent, entry)
+        rejected, why = await asyncio.to_thread(self._accept_other, sent, entry)
+        self._count(sent, rejected)
+        return partial_response(sent.signal, rejected, why)
 
     def refused(self, protocol: str, refusal: Refused, peer: str) -> None:
         """Count and log a refusal: what is wrong, never what was in it."""
@@ -153,41 +221,121 @@ class Acceptor:
             refusal.message,
         )
 
-    def _decode(self, form: Encoding, body: bytes, content_encoding: str) -> _Decoded:
-        unpacked = bodies.unpack(body, content_encoding, self.max_body_bytes)
-        request = bodies.decode(form, unpacked)
-        plain = unpacked if form is Encoding.PROTOBUF else request.SerializeToString()
+    async def _accept_spans(self, sent: Sent, entry: Entry) -> Message:
+        if len(sent.body) > _ELSEWHERE_BYTES or sent.content_encoding or sent.form is Encoding.JSON:
+            decoded = await asyncio.to_thread(self._decode, sent, entry)
+        else:
+            decoded = self._decode(sent, entry)
+        self._telemetry.bytes_received.inc(decoded.size)
+        self._telemetry.spans_ignored.labels("own_evaluator").inc(decoded.index.own)
+        if decoded.evidence.scores:
+            await asyncio.to_thread(self._keep_scores, decoded.evidence.scores)
+        if decoded.index.spans:
+            await self._make_durable(decoded)
+        self._telemetry.values_redacted.inc(decoded.redacted)
+        return self._response(sent, decoded)
+
+    def _decode(self, sent: Sent, entry: Entry) -> _Decoded:
+        unpacked, request = self._unpack(sent, entry)
+        redacted = self._redactor.redact(request) if self._redactor is not None else 0
+        changed = redacted > 0
+        if sent.project is not None:
+            changed |= set_project(request, Signal.TRACES, sent.project)
+        clamped = clamp_times(request, time.time_ns(), self.limits.max_span_age_days)
+        changed |= clamped > 0
+        as_sent = sent.form is Encoding.PROTOBUF and not changed and self._redactor is None
+        plain = unpacked if as_sent else request.SerializeToString()
         index = index_request(request, plain)
         if index.changed:
-            plain = request.SerializeToString()
-        as_sent = form is Encoding.PROTOBUF and not index.changed and content_encoding.strip().lower()
-        stored = _COMPRESSED.get(as_sent or "", Encoding.PROTOBUF)
-        return _Decoded(request, index, stored, plain if stored is Encoding.PROTOBUF else body, len(unpacked))
+            plain, as_sent = request.SerializeToString(), False
+        stored = _COMPRESSED.get(sent.content_encoding.strip().lower()) if as_sent else None
+        return _Decoded(
+            request=request,
+            index=index,
+            stored=stored or Encoding.PROTOBUF,
+            payload=plain if stored is None else sent.body,
+            size=len(unpacked),
+            evidence=evidence_of_spans(request, plain),
+            clamped=clamped,
+            redacted=redacted,
+        )
 
-    async def _make_durable(self, decoded: _Decoded) -> None:
+    def _unpack(self, sent: Sent, entry: Entry) -> tuple[bytes, Any]:
+        unpacked = bodies.unpack(sent.body, sent.content_encoding, self.limits.max_body_bytes, entry.grow)
+        return unpacked, bodies.decode(sent.form, unpacked, sent.signal)
+
+    def _accept_other(self, sent: Sent, entry: Entry) -> tuple[int, str]:
+        """Take logs or metrics; returns how many records were refused, and why."""
+        unpacked, request = self._unpack(sent, entry)
+        redacted = self._redactor.redact(request) if self._redactor is not None else 0
+        if sent.project is not None:
+            set_project(request, sent.signal, sent.project)
+        evidence = evidence_of_logs(request) if sent.signal is Signal.LOGS else Evidence()
+        self._telemetry.bytes_received.inc(len(unpacked))
+        if evidence.scores:
+            self._keep_scores(evidence.scores)
+        if evidence.feedback.resource_spans:
+            self._keep_feedback(evidence.feedback)
+        try:
+            self._relay.forward(sent.signal, request.SerializeToString())
+        except OSError as failure:
+            raise Refused(Reason.UNAVAILABLE, f"the queue takes nothing now: {failure}") from failure
+        self._telemetry.values_redacted.inc(redacted)
+        return len(evidence.refused), evidence.refused[0] if evidence.refused else ""
+
+    def _keep_scores(self, scores: Sequence[ExternalScore]) -> None:
+        try:
+            self._relay.keep_scores(scores)
+        except StoreError as failure:
+            raise Refused(Reason.UNAVAILABLE, f"the store takes nothing now: {failure}") from failure
+
+    def _keep_feedback(self, request: ExportTraceServiceRequest) -> None:
+        plain = request.SerializeToString()
+        index = index_request(request, plain)
+        decoded = _Decoded(request, index, Encoding.PROTOBUF, plain, len(plain), Evidence())
+        try:
+            self._append(decoded).result()
+        except (OSError, WalClosed, WalFull) as failure:
+            raise _log_refuses(failure) from failure
+
+    def _append(self, decoded: _Decoded) -> Future[int]:
         def when_durable(written: Future[int]) -> None:
-            # Not after the wait below: a client that gives up meanwhile ends the wait, not the request.
+            # Not after the wait: a client that gives up meanwhile ends the wait, not the request.
             if written.exception() is None:
                 self._telemetry.spans_received.inc(decoded.index.spans)
                 self._hand_on(Accepted(written.result(), decoded.request, decoded.index, decoded.size))
 
-        try:
-            durable = self._wal.append(decoded.stored, decoded.payload)
-            durable.add_done_callback(when_durable)
-            await asyncio.wrap_future(durable)
-        except (OSError, WalClosed, WalFull) as failure:
-            raise Refused(
-                Reason.UNAVAILABLE, f"the write-ahead log takes nothing now: {failure}"
-            ) from failure
+        durable = self._wal.append(decoded.stored, decoded.payload)
+        durable.add_done_callback(when_durable)
+        return durable
 
-    def _response(self, protocol: str, rejected: int) -> ExportTraceServiceResponse:
-        response = ExportTraceServiceResponse()
-        self._telemetry.requests.labels(protocol, "partial" if rejected else "accepted").inc()
+    async def _make_durable(self, decoded: _Decoded) -> None:
+        try:
+            await asyncio.wrap_future(self._append(decoded))
+        except (OSError, WalClosed, WalFull) as failure:
+            raise _log_refuses(failure) from failure
+
+    def _response(self, sent: Sent, decoded: _Decoded) -> Message:
+        rejected, words = decoded.index.rejected, list[str]()
+        self._count(sent, rejected)
         if rejected:
             self._telemetry.spans_refused.labels("bad_ids").inc(rejected)
-            response.partial_success.rejected_spans = rejected
-            response.partial_success.error_message = (
+            words.append(
                 f"{rejected} spans have an invalid id: a trace id is 16 bytes, a span id 8, neither all zeros"
             )
-            log.warning("refused %d spans with invalid ids over %s, took the rest", rejected, protocol)
-        return response
+            log.warning("refused %d spans with invalid ids over %s, took the rest", rejected, sent.protocol)
+        if decoded.clamped:
+            self._telemetry.spans_clamped.inc(decoded.clamped)
+            words.append(
+                f"{decoded.clamped} spans have a time that cannot be (limits.max_span_age_days) and got that "
+                "at which they came"
+            )
+        words += decoded.evidence.refused[:1]
+        return partial_response(Signal.TRACES, rejected, "; ".join(words))
+
+    def _count(self, sent: Sent, rejected: int) -> None:
+        self._telemetry.requests.labels(sent.protocol, "partial" if rejected else "accepted").inc()
+
+
+def _log_refuses(failure: Exception) -> Refused:
+    return Refused(Reason.UNAVAILABLE, f"the write-ahead log takes nothing now: {failure}")

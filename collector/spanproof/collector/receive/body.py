@@ -6,12 +6,16 @@ unpacked beyond the limit: a gigabyte of zeros fits in 5 MB of gzip.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import zstandard
 from google.protobuf.message import DecodeError
 from isal import isal_zlib
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.collector.receive.refused import Reason, Refused
+from spanproof.collector.receive.signals import SHAPES, Signal
 from spanproof.collector.wal.file import Encoding, Record
 from spanproof.trace.otlp import MalformedOtlp, decode_json, decode_protobuf
 
@@ -45,11 +49,19 @@ def form_of(content_type: str) -> Encoding:
     )
 
 
-def unpack(body: bytes, content_encoding: str, limit: int) -> bytes:
+def unpack(
+    body: bytes, content_encoding: str, limit: int, grow: Callable[[int], None] = lambda _: None
+) -> bytes:
     """Undo the compression.
 
+    Args:
+        body: as it was sent.
+        content_encoding: how it is packed.
+        limit: most bytes of it unpacked.
+        grow: called with each further number of unpacked bytes before they are made.
+
     Raises:
-        Refused: an encoding we do not know, damaged data, or more than `limit` bytes.
+        Refused: an encoding we do not know, damaged data, or more than `limit` bytes; or what `grow` raised.
     """
     encoding = content_encoding.strip().lower()
     if encoding in {"", "identity"}:
@@ -57,24 +69,25 @@ def unpack(body: bytes, content_encoding: str, limit: int) -> bytes:
             raise too_large(limit)
         return body
     if encoding == "gzip":
-        return _inflate(body, _GZIP_WINDOW, limit)
+        return _inflate(body, _GZIP_WINDOW, limit, grow)
     if encoding == "deflate":
-        return _inflate(body, _ZLIB_WINDOW, limit)
+        return _inflate(body, _ZLIB_WINDOW, limit, grow)
     if encoding == "zstd":
-        return _unpack_zstd(body, limit)
+        return _unpack_zstd(body, limit, grow)
     raise Refused(
         Reason.UNSUPPORTED, f"content encoding {encoding!r} is not known; send gzip, zstd, deflate or none"
     )
 
 
-def decode(form: Encoding, body: bytes) -> ExportTraceServiceRequest:
-    """The request of an unpacked body.
+def decode(form: Encoding, body: bytes, signal: Signal = Signal.TRACES) -> Any:
+    """Return the request of an unpacked body, of the signal's class.
 
     Raises:
         Refused: it is not one; the message names the place.
     """
+    kind = SHAPES[signal].request
     try:
-        return decode_json(body) if form is Encoding.JSON else decode_protobuf(body)
+        return decode_json(body, kind) if form is Encoding.JSON else decode_protobuf(body, kind)
     except (MalformedOtlp, DecodeError) as malformed:
         raise Refused(Reason.MALFORMED, str(malformed)) from malformed
 
@@ -85,14 +98,16 @@ def decode_record(record: Record) -> ExportTraceServiceRequest:
     Raises:
         Refused: it cannot be read, which only a bug or a damaged disk explains.
     """
+    form, payload = record.encoding, record.payload
     match record.encoding:
         case Encoding.PROTOBUF_GZIP:
-            return decode(Encoding.PROTOBUF, _inflate(record.payload, _GZIP_WINDOW, _STORED_BYTES))
+            form, payload = Encoding.PROTOBUF, _inflate(payload, _GZIP_WINDOW, _STORED_BYTES)
         case Encoding.JSON_GZIP:
-            return decode(Encoding.JSON, _inflate(record.payload, _GZIP_WINDOW, _STORED_BYTES))
+            form, payload = Encoding.JSON, _inflate(payload, _GZIP_WINDOW, _STORED_BYTES)
         case Encoding.PROTOBUF_ZSTD:
-            return decode(Encoding.PROTOBUF, _unpack_zstd(record.payload, _STORED_BYTES))
-    return decode(record.encoding, record.payload)
+            form, payload = Encoding.PROTOBUF, _unpack_zstd(payload, _STORED_BYTES)
+    request: ExportTraceServiceRequest = decode(form, payload)
+    return request
 
 
 def too_large(limit: int) -> Refused:
@@ -104,7 +119,7 @@ def too_large(limit: int) -> Refused:
     )
 
 
-def _inflate(body: bytes, window: int, limit: int) -> bytes:
+def _inflate(body: bytes, window: int, limit: int, grow: Callable[[int], None] = lambda _: None) -> bytes:
     """Unpack all members of a gzip stream, or one zlib stream, up to the limit."""
     parts: list[bytes] = []
     room = limit
@@ -112,21 +127,24 @@ def _inflate(body: bytes, window: int, limit: int) -> bytes:
     try:
         while rest:
             member = isal_zlib.decompressobj(wbits=window)
-            # One byte more than there is room for tells a body that fits from one that was cut.
-            unpacked = member.decompress(rest, room + 1)
-            if len(unpacked) > room:
-                raise too_large(limit)
-            if not member.eof:
-                raise Refused(Reason.BAD_COMPRESSION, "the compressed body ends too early")
-            parts.append(unpacked)
-            room -= len(unpacked)
+            while not member.eof:
+                # One byte more than there is room for distinguishes a body that fits from one that was cut.
+                unpacked = member.decompress(rest, min(room + 1, _PIECE_BYTES))
+                rest = member.unconsumed_tail
+                if len(unpacked) > room:
+                    raise too_large(limit)
+                if not unpacked and not member.eof:
+                    raise Refused(Reason.BAD_COMPRESSION, "the compressed body ends too early")
+                grow(len(unpacked))
+                parts.append(unpacked)
+                room -= len(unpacked)
             rest = member.unused_data
     except _DAMAGED as damaged:
         raise Refused(Reason.BAD_COMPRESSION, f"the compressed body is damaged: {damaged}") from damaged
-    return b"".join(parts)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def _unpack_zstd(body: bytes, limit: int) -> bytes:
+def _unpack_zstd(body: bytes, limit: int, grow: Callable[[int], None] = lambda _: None) -> bytes:
     """Unpack all frames of a zstd stream, up to the limit."""
     parts: list[bytes] = []
     room = limit
@@ -137,6 +155,7 @@ def _unpack_zstd(body: bytes, limit: int) -> bytes:
         while part := reader.read(min(room + 1, _PIECE_BYTES)):
             if len(part) > room:
                 raise too_large(limit)
+            grow(len(part))
             parts.append(part)
             room -= len(part)
     except zstandard.ZstdError as damaged:

@@ -1,4 +1,4 @@
-"""OTLP over gRPC: the trace service on raw bytes; any other service is UNIMPLEMENTED.
+"""OTLP over gRPC: the services of the three signals on raw bytes; any other service is UNIMPLEMENTED.
 
 Comes in: serialised requests, which grpc has decompressed and measured. Goes out: the answer of the acceptor,
 or a status with the details that clients look for.
@@ -6,33 +6,34 @@ or a status with the details that clients look for.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import grpc
 
-from spanproof.collector.receive.accept import Acceptor
+from spanproof.collector.receive.accept import Acceptor, Sent
 from spanproof.collector.receive.refused import Reason, Refused
+from spanproof.collector.receive.signals import SHAPES, Signal
+from spanproof.collector.receive.tenant import PROJECT_HEADER
 from spanproof.collector.telemetry import log
 from spanproof.collector.wal.file import Encoding
+from spanproof.config.model import Role
 
-_SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
 _PROTOCOL = "grpc"
+_HANDSHAKE_MS = 10_000
+_METADATA_BYTES = 64 * 1024
 
 
-class _TraceService:
-    def __init__(self, acceptor: Acceptor) -> None:
+class _Service:
+    def __init__(self, acceptor: Acceptor, signal: Signal) -> None:
         self._acceptor = acceptor
+        self._signal = signal
 
     async def export(
         self, messages: AsyncIterator[bytes], context: grpc.aio.ServicerContext[bytes, bytes]
     ) -> bytes:
         try:
-            self._acceptor.authorise(_authorization(context))
-            async with self._acceptor.admission.admitted() as entry:
-                body = await _only(messages, self._acceptor.max_body_bytes)
-                entry.grow(len(body))
-                response = await self._acceptor.accept(_PROTOCOL, Encoding.PROTOBUF, body, entry)
-            return response.SerializeToString()
+            return await self._export(messages, context)
         except Refused as refusal:
             await self._refuse(context, refusal)
         except Exception:  # noqa: BLE001 - the last place before the client
@@ -41,6 +42,40 @@ class _TraceService:
                 context, Refused(Reason.INTERNAL, "internal error; the collector's log says more")
             )
         raise AssertionError("abort always raises")
+
+    async def _export(
+        self, messages: AsyncIterator[bytes], context: grpc.aio.ServicerContext[bytes, bytes]
+    ) -> bytes:
+        acceptor = self._acceptor
+        project = acceptor.authorise(
+            _metadata(context, "authorization"), Role.SEND, _metadata(context, PROJECT_HEADER)
+        )
+        with acceptor.admission.received(_address_of(context.peer())) as entry:
+            body = await self._only(messages)
+            entry.grow(len(body))
+            async with acceptor.admission.admitted():
+                sent = Sent(_PROTOCOL, self._signal, Encoding.PROTOBUF, body, project=project)
+                return (await acceptor.accept(sent, entry)).SerializeToString()
+
+    async def _only(self, messages: AsyncIterator[bytes]) -> bytes:
+        """Return the call's one message.
+
+        Raises:
+            Refused: it does not come, or grpc did not let it through and has answered the client.
+        """
+        limits = self._acceptor.limits
+        try:
+            async with asyncio.timeout(limits.body_timeout_s):
+                async for message in messages:
+                    return message
+        except TimeoutError as slow:
+            raise Refused(
+                Reason.TOO_SLOW, f"the message did not come within {limits.body_timeout_s:g} s"
+            ) from slow
+        raise Refused(
+            Reason.TOO_LARGE,
+            f"the message is larger than {limits.max_body_bytes} bytes after decompression, or was damaged",
+        )
 
     async def _refuse(self, context: grpc.aio.ServicerContext[bytes, bytes], refusal: Refused) -> None:
         self._acceptor.refused(_PROTOCOL, refusal, context.peer())
@@ -54,36 +89,37 @@ class _TraceService:
 
 
 def grpc_server(acceptor: Acceptor) -> grpc.aio.Server:
-    """A server with the trace service; it listens nowhere yet."""
+    """A server with the services; it listens nowhere yet."""
     # On the wire a call with one message is a stream of one. As a stream the call comes to us before its
     # message: who may not send is refused before memory is spent on what they send, and a message that grpc
     # refuses is counted. Without a deserialiser a malformed one comes to us too, and the answer is ours.
-    export = grpc.stream_unary_rpc_method_handler(_TraceService(acceptor).export)
+    services = {
+        SHAPES[signal].service: grpc.stream_unary_rpc_method_handler(_Service(acceptor, signal).export)
+        for signal in Signal
+    }
     return grpc.aio.server(
-        handlers=[grpc.method_handlers_generic_handler(_SERVICE, {"Export": export})],
+        handlers=[
+            grpc.method_handlers_generic_handler(name, {"Export": each}) for name, each in services.items()
+        ],
         options=[
-            ("grpc.max_receive_message_length", acceptor.max_body_bytes),
+            ("grpc.max_receive_message_length", acceptor.limits.max_body_bytes),
+            ("grpc.max_metadata_size", _METADATA_BYTES),
+            ("grpc.server_handshake_timeout_ms", _HANDSHAKE_MS),
+            # One connection must not have more messages in the making than one address may.
+            ("grpc.max_concurrent_streams", acceptor.limits.max_connections_per_peer),
             # Without this a second collector would share the port, and each get half of the spans.
             ("grpc.so_reuseport", 0),
         ],
     )
 
 
-async def _only(messages: AsyncIterator[bytes], limit: int) -> bytes:
-    """The call's one message.
-
-    Raises:
-        Refused: grpc did not let it through, and has told the client why.
-    """
-    async for message in messages:
-        return message
-    raise Refused(
-        Reason.TOO_LARGE, f"the message is larger than {limit} bytes after decompression, or was damaged"
-    )
+def _address_of(peer: str) -> str:
+    """Return the address of `ipv4:10.0.0.7:51234`, without its port."""
+    return peer.rpartition(":")[0] or peer
 
 
-def _authorization(context: grpc.aio.ServicerContext[bytes, bytes]) -> str | None:
+def _metadata(context: grpc.aio.ServicerContext[bytes, bytes], name: str) -> str | None:
     for key, value in context.invocation_metadata() or ():
-        if key == "authorization":
+        if key == name:
             return value if isinstance(value, str) else value.decode("latin-1")
     return None

@@ -1,73 +1,100 @@
-"""OTLP over HTTP, and the two pages an operator asks for.
+"""OTLP over HTTP, and the pages that an operator and an orchestrator read.
 
-`POST /v1/traces` takes protobuf or JSON, plain, gzip or deflate; every refusal carries a `Status` in the
-form the request came in. `GET /healthz` says whether requests are taken, `GET /metrics` what became of them.
+`POST /v1/traces`, `/v1/logs` and `/v1/metrics` take protobuf or JSON, plain, gzip, zstd or deflate; every
+refusal carries a `Status` in the form the request came in. `GET /livez` says that the process answers,
+`GET /readyz` whether requests are taken, `GET /metrics` what became of them.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 import orjson
 from google.protobuf import json_format
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from spanproof.collector.receive.accept import Acceptor
-from spanproof.collector.receive.admission import Entry
+from spanproof.collector.receive.accept import Acceptor, Sent
 from spanproof.collector.receive.body import form_of, too_large
+from spanproof.collector.receive.read_body import read_body
 from spanproof.collector.receive.refused import Reason, Refused
+from spanproof.collector.receive.signals import Signal
+from spanproof.collector.receive.tenant import PROJECT_HEADER
 from spanproof.collector.telemetry import Telemetry, log
 from spanproof.collector.wal.file import Encoding
+from spanproof.config.model import Role
 
 _PROTOCOL = "http"
 _PROTOBUF = "application/x-protobuf"
 _JSON = "application/json"
 _UNKNOWN = (
-    "only /v1/traces takes exports here, /v1/scores scores; /v1/verdict and /v1/route need verdicts.enabled"
+    "only /v1/traces, /v1/logs and /v1/metrics take exports here, /v1/scores scores; /v1/verdict and "
+    "/v1/route need verdicts.enabled"
 )
-_BODY_S = 30.0
-"""How long a body may take: a client that dawdles takes a place from one that does not."""
-_DISCARD_FACTOR = 4
-"""A body over the limit is read on up to this multiple: a client whose connection breaks while it sends sees
-a network error, which it repeats, and not the 413 that tells it not to."""
+_CORS_AGE_S = 7200
 
 
 def http_app(
-    acceptor: Acceptor, telemetry: Telemetry, healthy: Callable[[], bool], more: Sequence[Route] = ()
+    acceptor: Acceptor,
+    telemetry: Telemetry,
+    ready: Callable[[], bool],
+    more: Sequence[Route] = (),
+    cors_origins: Sequence[str] = (),
 ) -> Starlette:
-    """Return the application; `healthy` says whether requests are taken, `more` are further endpoints."""
-    traces = _Traces(acceptor)
+    """Return the application.
 
-    async def healthz(_: Request) -> Response:
-        well = healthy()
-        body = orjson.dumps({"status": "ok" if well else "stopping"})
+    Args:
+        acceptor: takes the requests.
+        telemetry: its metrics are shown.
+        ready: whether requests are taken.
+        more: further endpoints.
+        cors_origins: whose pages may send.
+    """
+    exports = [_Export(acceptor, signal) for signal in Signal]
+
+    async def livez(_: Request) -> Response:
+        return Response(b'{"status":"ok"}', media_type=_JSON)
+
+    async def readyz(_: Request) -> Response:
+        well = ready()
+        body = orjson.dumps({"status": "ok" if well else "not ready"})
         return Response(body, 200 if well else 503, media_type=_JSON)
 
     async def metrics(request: Request) -> Response:
         body, content_type = telemetry.exposition(request.headers.get("accept", ""))
         return Response(body, headers={"content-type": content_type})
 
+    cors = Middleware(
+        CORSMiddleware,
+        allow_origins=list(cors_origins),
+        allow_methods=["POST"],
+        allow_headers=["authorization", "content-type", "content-encoding", PROJECT_HEADER],
+        max_age=_CORS_AGE_S,
+    )
     return Starlette(
         routes=[
-            Route("/v1/traces", traces.export, methods=["POST"]),
-            Route("/healthz", healthz, methods=["GET"]),
+            *(Route(each.signal.path, each.export, methods=["POST"]) for each in exports),
+            Route("/livez", livez, methods=["GET"]),
+            Route("/readyz", readyz, methods=["GET"]),
             Route("/metrics", metrics, methods=["GET"]),
             *more,
         ],
+        middleware=[cors] if cors_origins else [],
         exception_handlers={
-            404: traces.refuser(Reason.UNKNOWN_PATH, _UNKNOWN),
-            405: traces.refuser(Reason.WRONG_METHOD, "this path takes another method"),
+            404: exports[0].refuser(Reason.UNKNOWN_PATH, _UNKNOWN),
+            405: exports[0].refuser(Reason.WRONG_METHOD, "this path takes another method"),
         },
     )
 
 
-class _Traces:
-    def __init__(self, acceptor: Acceptor) -> None:
+class _Export:
+    def __init__(self, acceptor: Acceptor, signal: Signal) -> None:
         self._acceptor = acceptor
+        self.signal = signal
 
     async def export(self, request: Request) -> Response:
         try:
@@ -85,7 +112,7 @@ class _Traces:
             )
 
     def refuser(self, reason: Reason, message: str) -> Callable[[Request, Exception], Awaitable[Response]]:
-        """A handler for what the router refuses."""
+        """Return a handler for what the router refuses."""
 
         async def refuse(request: Request, _: Exception) -> Response:
             return self._refuse(request, Refused(reason, message))
@@ -93,12 +120,16 @@ class _Traces:
         return refuse
 
     async def _export(self, request: Request) -> Response:
-        self._acceptor.authorise(request.headers.get("authorization"))
-        form = form_of(request.headers.get("content-type", ""))
-        async with self._acceptor.admission.admitted() as entry:
-            body = await _read(request, self._acceptor.max_body_bytes, entry)
-            encoding = request.headers.get("content-encoding", "")
-            answer = await self._acceptor.accept(_PROTOCOL, form, body, entry, encoding)
+        acceptor, headers = self._acceptor, request.headers
+        project = acceptor.authorise(headers.get("authorization"), Role.SEND, headers.get(PROJECT_HEADER))
+        form = form_of(headers.get("content-type", ""))
+        most = acceptor.limits.max_body_bytes
+        with acceptor.admission.received(request.client.host if request.client else "") as entry:
+            body = await read_body(request, acceptor.limits, most, too_large(most), entry.grow)
+            encoding = headers.get("content-encoding", "")
+            async with acceptor.admission.admitted():
+                sent = Sent(_PROTOCOL, self.signal, form, body, encoding, project)
+                answer = await acceptor.accept(sent, entry)
         if form is Encoding.JSON:
             return Response(json_format.MessageToJson(answer, indent=None), media_type=_JSON)
         return Response(answer.SerializeToString(), media_type=_PROTOBUF)
@@ -116,29 +147,3 @@ class _Traces:
         else:
             body, media_type = refusal.status_json(), _JSON
         return Response(body, refusal.http_status, headers, media_type)
-
-
-async def _read(request: Request, limit: int, entry: Entry) -> bytes:
-    """The body as it was sent, compressed or not.
-
-    Raises:
-        Refused: it is over the limit already before decompression, or does not come.
-    """
-    parts: list[bytes] = []
-    size = 0
-    try:
-        async with asyncio.timeout(_BODY_S):
-            async for part in request.stream():
-                size += len(part)
-                if size <= limit:
-                    entry.grow(len(part))
-                    parts.append(part)
-                elif size > limit * _DISCARD_FACTOR:
-                    break
-                else:
-                    parts.clear()
-    except TimeoutError as slow:
-        raise Refused(Reason.TOO_SLOW, f"the body did not come within {_BODY_S:g} s") from slow
-    if size > limit:
-        raise too_large(limit)
-    return b"".join(parts)

@@ -8,7 +8,6 @@ Errors are a `Status`, as OTLP's endpoints give it.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -21,13 +20,15 @@ from starlette.routing import Route
 
 from spanproof.collector.receive import body as bodies
 from spanproof.collector.receive.accept import Acceptor
+from spanproof.collector.receive.admission import Entry
+from spanproof.collector.receive.read_body import read_body
 from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.collector.telemetry import Telemetry, log
 from spanproof.collector.wal.file import Encoding
+from spanproof.config.model import Role
 from spanproof.evaluators.invalid import in_words
 
 _JSON = "application/json"
-_BODY_S = 5.0
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _FAULTS = 5
 _B = TypeVar("_B", bound=BaseModel)
@@ -46,13 +47,16 @@ class JsonEndpoints:
     telemetry: Telemetry
     on_loopback: bool
 
-    def post(self, path: str, answer: Callable[[bytes], Awaitable[bytes]], max_bytes: int) -> Route:
+    def post(
+        self, path: str, answer: Callable[[bytes], Awaitable[bytes]], max_bytes: int, role: Role = Role.SEND
+    ) -> Route:
         """Return the endpoint that answers a document with a document.
 
         Args:
             path: of the endpoint; its last part is the `kind` of the metrics.
             answer: given the body; may raise `Refused`.
             max_bytes: of the body, after decompression.
+            role: that a token must have.
         """
         kind = path.rpartition("/")[2]
 
@@ -60,8 +64,11 @@ class JsonEndpoints:
             began = time.perf_counter()
             outcome = "answered"
             try:
-                self._admit(request)
-                return Response(await answer(await _read(request, max_bytes)), media_type=_JSON)
+                self._admit(request, role)
+                peer = request.client.host if request.client else ""
+                with self.acceptor.admission.received(peer) as entry:
+                    body = await self._read(request, max_bytes, entry)
+                    return Response(await answer(body), media_type=_JSON)
             except Refused as refusal:
                 outcome = refusal.reason.value
                 return _refuse(refusal)
@@ -78,13 +85,13 @@ class JsonEndpoints:
 
         return Route(path, endpoint, methods=["POST"])
 
-    def _admit(self, request: Request) -> None:
+    def _admit(self, request: Request, role: Role) -> None:
         if not self.on_loopback and not self.acceptor.has_tokens:
             raise Refused(
                 Reason.UNAUTHENTICATED,
                 "the port can be reached by others: set `tokens`, or listen on loopback",
             )
-        self.acceptor.authorise(request.headers.get("authorization"))
+        self.acceptor.authorise(request.headers.get("authorization"), role)
         host = request.headers.get("host", "")
         name = host if host.endswith("]") else host.rpartition(":")[0] or host
         if not self.acceptor.has_tokens and name not in _LOOPBACK:
@@ -92,6 +99,16 @@ class JsonEndpoints:
             raise Refused(
                 Reason.UNAUTHENTICATED, f"without `tokens` the host is {', '.join(sorted(_LOOPBACK))}"
             )
+
+    async def _read(self, request: Request, most: int, entry: Entry) -> bytes:
+        if bodies.form_of(request.headers.get("content-type", "")) is not Encoding.JSON:
+            raise Refused(Reason.UNSUPPORTED, "send application/json")
+        too_large = Refused(Reason.TOO_LARGE, f"the body is larger than {most} bytes after decompression")
+        body = await read_body(request, self.acceptor.limits, most, too_large, entry.grow)
+        try:
+            return bodies.unpack(body, request.headers.get("content-encoding", ""), most, entry.grow)
+        except Refused as refused:
+            raise too_large if refused.reason is Reason.TOO_LARGE else refused from None
 
 
 def parse_document(model: type[_B], body: bytes) -> _B:
@@ -108,29 +125,6 @@ def parse_document(model: type[_B], body: bytes) -> _B:
             for each in invalid.errors(include_url=False)[:_FAULTS]
         ]
         raise Refused(Reason.MALFORMED, "; ".join(faults)) from invalid
-
-
-async def _read(request: Request, max_bytes: int) -> bytes:
-    if bodies.form_of(request.headers.get("content-type", "")) is not Encoding.JSON:
-        raise Refused(Reason.UNSUPPORTED, "send application/json")
-    parts, size = [], 0
-    try:
-        async with asyncio.timeout(_BODY_S):
-            async for part in request.stream():
-                size += len(part)
-                if size > max_bytes:
-                    raise Refused(Reason.TOO_LARGE, f"the body is larger than {max_bytes} bytes")
-                parts.append(part)
-    except TimeoutError as slow:
-        raise Refused(Reason.TOO_SLOW, f"the body did not come within {_BODY_S:g} s") from slow
-    try:
-        return bodies.unpack(b"".join(parts), request.headers.get("content-encoding", ""), max_bytes)
-    except Refused as refused:
-        if refused.reason is not Reason.TOO_LARGE:
-            raise
-        raise Refused(
-            Reason.TOO_LARGE, f"the body is larger than {max_bytes} bytes after decompression"
-        ) from refused
 
 
 def _refuse(refusal: Refused) -> Response:

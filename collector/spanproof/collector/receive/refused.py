@@ -23,6 +23,7 @@ class Reason(StrEnum):
     MALFORMED = "malformed"
     BAD_COMPRESSION = "bad_compression"
     UNAUTHENTICATED = "unauthenticated"
+    FORBIDDEN = "forbidden"
     UNKNOWN_PATH = "unknown_path"
     WRONG_METHOD = "wrong_method"
     TOO_SLOW = "too_slow"
@@ -44,6 +45,7 @@ _ANSWERS = {
     Reason.MALFORMED: _Answer(grpc.StatusCode.INVALID_ARGUMENT, 400),
     Reason.BAD_COMPRESSION: _Answer(grpc.StatusCode.INVALID_ARGUMENT, 400),
     Reason.UNAUTHENTICATED: _Answer(grpc.StatusCode.UNAUTHENTICATED, 401),
+    Reason.FORBIDDEN: _Answer(grpc.StatusCode.PERMISSION_DENIED, 403),
     Reason.UNKNOWN_PATH: _Answer(grpc.StatusCode.UNIMPLEMENTED, 404),
     Reason.WRONG_METHOD: _Answer(grpc.StatusCode.UNIMPLEMENTED, 405),
     Reason.TOO_SLOW: _Answer(grpc.StatusCode.DEADLINE_EXCEEDED, 408),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import ssl
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,9 +21,11 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from spanproof.collector.receive.accept import Acceptor
+from spanproof.collector.receive.connection import bounded_protocol
 from spanproof.collector.receive.grpc_service import grpc_server
 from spanproof.collector.receive.http_app import http_app
 from spanproof.collector.receive.sockets import bind, format_host
+from spanproof.collector.receive.tls import grpc_credentials, ssl_context
 from spanproof.collector.telemetry import Telemetry
 from spanproof.config.model import GrpcReceiver, HttpReceiver, Receivers
 
@@ -72,6 +75,7 @@ class Receiver:
         Raises:
             PortTaken: a port is taken and no other may be used.
             OSError: an address cannot be bound.
+            TlsError: a certificate cannot be used.
         """
         self._thread.start()
         self._ready.wait()
@@ -103,7 +107,7 @@ class Receiver:
         web = self._web_server(moved)
         try:
             rpc = self._rpc_server(moved)
-        except OSError:
+        except BaseException:
             if web is not None:
                 web.close()
             raise
@@ -124,22 +128,26 @@ class Receiver:
         where = self._where.http
         if not where.enabled:
             return None
+        context = ssl_context(where.tls)
         bound = bind(where.host, where.port)
         if bound is None:
             bound = bind(where.host, self._other_port("http", where))
             assert bound is not None
             _tell(moved, "http", where, bound.getsockname()[1])
-        app = http_app(self._acceptor, self._telemetry, self._takes_requests, self._more)
-        return _Web(app, bound, f"http://{format_host(where.host)}:{bound.getsockname()[1]}")
+        app = http_app(self._acceptor, self._telemetry, self._takes_requests, self._more, where.cors_origins)
+        scheme = "http" if context is None else "https"
+        address = f"{scheme}://{format_host(where.host)}:{bound.getsockname()[1]}"
+        return _Web(app, bound, address, bounded_protocol(self._acceptor.limits), context)
 
     def _rpc_server(self, moved: list[str]) -> _Rpc | None:
         where = self._where.grpc
         if not where.enabled:
             return None
+        credentials = grpc_credentials(where.tls)
         server = grpc_server(self._acceptor)
-        port = _listen(server, where.host, where.port)
+        port = _listen(server, where.host, where.port, credentials)
         if port is None:
-            port = _listen(server, where.host, self._other_port("grpc", where))
+            port = _listen(server, where.host, self._other_port("grpc", where), credentials)
             assert port is not None
             _tell(moved, "grpc", where, port)
         return _Rpc(server, f"{format_host(where.host)}:{port}")
@@ -153,7 +161,7 @@ class Receiver:
         )
 
     def _takes_requests(self) -> bool:
-        return self._stopping is not None and not self._stopping.is_set()
+        return self._stopping is not None and not self._stopping.is_set() and self._acceptor.ready
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,14 +173,22 @@ class _Rpc:
 class _Web:
     """uvicorn on a socket that is bound already."""
 
-    def __init__(self, app: Starlette, bound: socket.socket, address: str) -> None:
+    def __init__(
+        self,
+        app: Starlette,
+        bound: socket.socket,
+        address: str,
+        protocol: type[asyncio.Protocol],
+        context: ssl.SSLContext | None,
+    ) -> None:
         self.address = address
         self._bound = bound
         self._server = uvicorn.Server(
             uvicorn.Config(
                 app,
                 loop="none",
-                http="httptools",
+                http=protocol,
+                ssl_context_factory=None if context is None else lambda *_: context,
                 lifespan="off",
                 log_config=None,
                 log_level="warning",
@@ -205,7 +221,9 @@ def _tell(moved: list[str], name: str, where: GrpcReceiver | HttpReceiver, port:
     log.warning("%s", sentence)
 
 
-def _listen(server: grpc.aio.Server, host: str, port: int) -> int | None:
+def _listen(
+    server: grpc.aio.Server, host: str, port: int, credentials: grpc.ServerCredentials | None
+) -> int | None:
     """The port the server listens on, None where it is taken."""
     if port:
         # grpc tells only that binding failed, not why: a socket of our own knows the reason.
@@ -214,6 +232,9 @@ def _listen(server: grpc.aio.Server, host: str, port: int) -> int | None:
             return None
         probe.close()
     try:
-        return server.add_insecure_port(f"{format_host(host)}:{port}")
+        address = f"{format_host(host)}:{port}"
+        if credentials is not None:
+            return server.add_secure_port(address, credentials)
+        return server.add_insecure_port(address)
     except RuntimeError as refused:
         raise OSError(f"cannot listen on {host} port {port}: {refused}") from refused

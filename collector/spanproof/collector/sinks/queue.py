@@ -6,7 +6,6 @@ as it is now is not sent again. Sent rows stay, up to a bound, so that a score t
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 import time
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from pathlib import Path
 
+from spanproof.collector.sinks.database import open_queue_file
 from spanproof.collector.sinks.score import WITHDRAWN, Item, item_of, mark_of
 from spanproof.trace import Score, Skipped
 from spanproof.trace.codec import decode, encode
@@ -64,13 +64,7 @@ class SinkQueue:
     def __init__(self, path: Path, max_waiting: int) -> None:
         self._max_waiting = max_waiting
         self._guard = threading.Lock()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        # Written before a log record is settled: it must be on the disk then.
-        self._db.execute("PRAGMA journal_mode=WAL")
-        self._db.execute("PRAGMA synchronous=FULL")
-        self._db.executescript(_SCHEMA)
-        path.chmod(0o600)
+        self._db = open_queue_file(path, _SCHEMA)
 
     def keep(self, trace_id: str, scores: Sequence[Score]) -> int:
         """Queue what is new about a trace, durably; returns how many were dropped as there was no room.

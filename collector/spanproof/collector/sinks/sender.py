@@ -9,14 +9,15 @@ key.
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
 
 from spanproof.collector.sinks.http import Adapter, Refused, Unavailable
+from spanproof.collector.sinks.lane import Lane
 from spanproof.collector.sinks.products import ADAPTERS, open_client
 from spanproof.collector.sinks.queue import SinkQueue, Waiting
 from spanproof.collector.telemetry import Sparingly, Telemetry
@@ -26,12 +27,10 @@ from spanproof.trace import Score
 
 log = logging.getLogger(__name__)
 
-_FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 300.0
 _LATE_FIRST_S = 5.0
 """Pause of a score whose span the product does not have yet: it may come from another exporter."""
 _LATE_LONGEST_S = 600.0
-_LOOK_EVERY_S = 1.0
 
 
 class Sinks:
@@ -77,15 +76,16 @@ class _Lane:
         self._adapter: Adapter = ADAPTERS[sink.kind](sink)
         self._telemetry = telemetry
         self._queue = SinkQueue(path, sink.max_waiting)
-        self._wake = threading.Event()
-        self._draining = threading.Event()
-        self._stopping = threading.Event()
         self._sparingly = Sparingly()
-        self._thread = threading.Thread(target=self._run, name=f"spanproof-sink-{sink.label}", daemon=True)
+        self._open = ExitStack()
+        self._client: httpx.Client | None = None
+        self._lane = Lane(
+            f"sink {sink.label}", self._deliver_due, lambda: self._count("retried", 1), _LONGEST_PAUSE_S
+        )
         telemetry.sink_waiting.labels(sink.label).set_function(lambda: self._queue.waiting)
 
     def start(self) -> None:
-        self._thread.start()
+        self._lane.start()
 
     def keep(self, evaluation: TraceEvaluation) -> None:
         dropped = self._queue.keep(
@@ -94,50 +94,28 @@ class _Lane:
         if dropped:
             self._count("dropped", dropped)
             log.warning("the queue of sink %s is full: %d scores are dropped", self._sink.label, dropped)
-        self._wake.set()
+        self._lane.wake()
 
     def close(self) -> None:
-        self._draining.set()
-        self._wake.set()
+        self._lane.close()
 
     def join(self, timeout_s: float) -> None:
-        self._thread.join(timeout_s)
-        self._stopping.set()
-        self._wake.set()
-        self._thread.join(self._sink.timeout_s)
+        ended = self._lane.join(timeout_s, self._sink.timeout_s)
         self._telemetry.sink_waiting.remove(self._sink.label)
-        if not self._thread.is_alive():
+        if ended:
+            self._open.close()
             self._queue.close()
 
     def _wants(self, score: Score) -> bool:
         return self._sink.scores == "all" or score.name == score.layer.value
 
-    def _run(self) -> None:
-        pause_s = _FIRST_PAUSE_S
-        with open_client(self._sink) as client:
-            while not self._stopping.is_set():
-                self._wake.clear()
-                wait_s = _LOOK_EVERY_S
-                try:
-                    due = self._queue.due(self._adapter.batch)
-                    if due:
-                        self._deliver(client, due)
-                        pause_s = _FIRST_PAUSE_S
-                        continue
-                except Unavailable as unavailable:
-                    wait_s = max(pause_s, unavailable.retry_after_s)
-                    pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
-                    self._count("retried", 1)
-                    log.warning("sink %s: trying again in %.0f s: %s", self._sink.label, wait_s, unavailable)
-                    if self._draining.wait(wait_s):
-                        return
-                    continue
-                except Exception:
-                    log.exception("sink %s failed", self._sink.label)
-                    self._count("retried", 1)
-                if self._draining.is_set():
-                    return
-                self._wake.wait(wait_s)
+    def _deliver_due(self) -> bool:
+        due = self._queue.due(self._adapter.batch)
+        if due:
+            if self._client is None:
+                self._client = self._open.enter_context(open_client(self._sink))
+            self._deliver(self._client, due)
+        return bool(due)
 
     def _deliver(self, client: httpx.Client, due: Sequence[Waiting]) -> None:
         """Send these; where one of several is refused, find it by halves."""

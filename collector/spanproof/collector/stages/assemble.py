@@ -13,7 +13,8 @@ from __future__ import annotations
 import heapq
 import math
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -227,6 +228,26 @@ class Assembler:
             complete = self._give_out(trace_id, Why.SHUTDOWN, now_s, whole=whole)
             yield complete if complete.whole else replace(complete, records=())
 
+    def drop(self, records: AbstractSet[int]) -> list[int]:
+        """Give up the open traces of which a part is in these log records, and give nothing of them out.
+
+        Returns:
+            Their log records, each as often as a trace needs it.
+        """
+        dropped: list[int] = []
+        for trace_id, packed in list(self._open.items()):
+            _, needed = _Trace(bytearray(packed)).take_records()
+            if not records.isdisjoint(needed):
+                dropped += needed
+                self._drop(trace_id, self._open)
+        return dropped
+
+    def forget(self, trace_ids: Iterable[bytes]) -> None:
+        """Know nothing of traces that were given out: all of their spans will come again."""
+        for trace_id in trace_ids:
+            if trace_id in self._closed:
+                self._drop(trace_id, self._closed)
+
     def _knows(self, trace_id: bytes, trace: _Trace, key: bytes) -> bool:
         buckets = self._keys.get(trace_id)
         if buckets is None:
@@ -279,7 +300,7 @@ class Assembler:
                 return
             whole = _Trace(self._open[trace_id]).whole
             yield self._give_out(trace_id, Why.MEMORY, now_s, whole=whole)
-            self._drop_closed(trace_id)
+            self._drop(trace_id, self._closed)
 
     def _deadline(self, trace: _Trace, *, whole: bool) -> float:
         first_s, last_s, generation = trace.times
@@ -310,9 +331,9 @@ class Assembler:
             last = _Trace(self._closed[trace_id]).times[1]
             if last + self._rules.reopen_s > now_s and self._size <= self._rules.max_bytes:
                 return
-            self._drop_closed(trace_id)
+            self._drop(trace_id, self._closed)
 
-    def _drop_closed(self, trace_id: bytes) -> None:
-        packed = self._closed.pop(trace_id)
+    def _drop(self, trace_id: bytes, traces: dict[bytes, bytearray]) -> None:
+        packed = traces.pop(trace_id)
         self._size -= _TRACE_BYTES + len(packed) - _HEADER.size
         self._size -= sum(map(len, self._keys.pop(trace_id, ())))

@@ -1,75 +1,94 @@
-"""Sends spans with their scores, and evaluation events, on to OTLP/HTTP endpoints.
+"""Sends spans with their scores, and evaluation events, on to OTLP targets, from a durable queue each.
 
-Comes in: batches of traces that are stored. Goes out: the original spans with what was found added to them,
-evaluator spans, and log records. What was sent for an earlier state of a trace is not sent again. An endpoint
-that is slow or down is tried for a bounded time from a bounded queue, then its requests are dropped and
-counted: forwarding is a courtesy, the store is the record.
+Comes in: batches of traces that are stored, before their log records are settled; and the logs and metrics
+that came. Goes out: the original spans with what was found added to them, evaluator spans, log records,
+metrics. What was sent for an earlier state of a trace is not sent again. A target that is slow or down holds
+up itself alone, and gets what waits once it answers again.
 """
 
 from __future__ import annotations
 
-import logging
-import queue
-import threading
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from spanproof.collector.receive.signals import Signal
+from spanproof.collector.sinks.lane import Lane
 from spanproof.collector.stages.attach import annotate, evaluation_events, evaluator_spans
 from spanproof.collector.stages.evaluate import Evaluated
-from spanproof.collector.stages.otlp_client import LOGS_PATH, TRACES_PATH, Delivery, OtlpClient
-from spanproof.collector.telemetry import Telemetry
+from spanproof.collector.stages.otlp_client import Delivery, Target, open_target
+from spanproof.collector.stages.request_queue import RequestQueue
+from spanproof.collector.telemetry import Sparingly, Telemetry, log
 from spanproof.config.model import Forward
 from spanproof.trace import Score
-
-log = logging.getLogger(__name__)
 
 _REMEMBERED_TRACES = 5_000
 """Traces whose sent scores are remembered; one that comes again after that has its scores sent again, under
 the same ids."""
+_LONGEST_PAUSE_S = 60.0
 
 
 class Forwarder:
-    """Forwards to every endpoint, each with a thread and a queue of its own."""
+    """Forwards to every target, each with a thread and a queue of its own.
 
-    def __init__(self, endpoints: Sequence[Forward], telemetry: Telemetry) -> None:
-        self._lanes = [_Lane(endpoint, telemetry) for endpoint in endpoints]
+    Args:
+        directory: where the queues are kept.
+    """
+
+    def __init__(self, targets: Sequence[Forward], directory: Path, telemetry: Telemetry) -> None:
+        self._lanes = [
+            _TargetLane(target, directory / f"{target.label}.sqlite3", telemetry) for target in targets
+        ]
         self._sent: OrderedDict[str, frozenset[int]] = OrderedDict()
 
     def start(self) -> None:
-        """Begin to send."""
+        """Begin to send, what former runs left in the queues too."""
         for lane in self._lanes:
             lane.start()
 
-    def forward(self, batch: Sequence[Evaluated]) -> None:
-        """Queue what is new about these traces; to be called from one thread."""
+    def keep(self, batch: Sequence[Evaluated]) -> None:
+        """Queue what is new about these traces, durably; to be called from one thread.
+
+        Raises:
+            OSError: a queue cannot be written.
+        """
         if not self._lanes:
             return
-        for evaluated in batch:
-            traces, logs = self._messages(evaluated)
-            for lane in self._lanes:
-                lane.put(traces, logs)
+        messages = [message for evaluated in batch for message in self._messages(evaluated)]
+        for lane in self._lanes:
+            lane.put(messages)
+
+    def forward(self, signal: Signal, body: bytes) -> None:
+        """Queue a request as it came, durably.
+
+        Raises:
+            OSError: a queue cannot be written.
+        """
+        for lane in self._lanes:
+            lane.put([(signal, body)])
 
     def drain(self, timeout_s: float) -> None:
-        """Send what is queued and end, within the time."""
+        """Send what can be sent within the time, and end; the rest stays in the queues."""
         until = time.monotonic() + timeout_s
         for lane in self._lanes:
             lane.close()
         for lane in self._lanes:
             lane.join(max(0.0, until - time.monotonic()))
 
-    def _messages(self, evaluated: Evaluated) -> tuple[bytes, bytes]:
+    def _messages(self, evaluated: Evaluated) -> list[tuple[Signal, bytes]]:
         complete, evaluation = evaluated.complete, evaluated.evaluation
         fresh = ExportTraceServiceRequest.FromString(evaluated.body)
         if evaluation is None:
-            return fresh.SerializeToString(), b""
+            return [(Signal.TRACES, fresh.SerializeToString())]
         annotate(fresh, evaluation.scores)
         scores = self._unsent(complete.trace_id, evaluation.scores)
         fresh.MergeFrom(evaluator_spans(evaluation, scores))
         events = evaluation_events(evaluation, scores, time.time_ns())
-        return fresh.SerializeToString(), events.SerializeToString()
+        return [(Signal.TRACES, fresh.SerializeToString()), (Signal.LOGS, events.SerializeToString())]
 
     def _unsent(self, trace_id: str, scores: Sequence[Score]) -> list[Score]:
         """The scores that are not as they were when this trace was forwarded before."""
@@ -81,54 +100,73 @@ class Forwarder:
         return [score for mark, score in marks.items() if mark not in before]
 
 
-class _Lane:
-    """One endpoint's queue and thread."""
+class _TargetLane:
+    """One target's queue and thread."""
 
-    def __init__(self, endpoint: Forward, telemetry: Telemetry) -> None:
-        self._endpoint = endpoint
+    def __init__(self, target: Forward, path: Path, telemetry: Telemetry) -> None:
+        self._target = target
         self._telemetry = telemetry
-        self._inbox: queue.SimpleQueue[tuple[str, bytes] | None] = queue.SimpleQueue()
-        self._guard = threading.Lock()
-        self._queued = 0
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="spanproof-forward", daemon=True)
+        self._sparingly = Sparingly()
+        self._wanted = {
+            signal
+            for signal, wanted in (
+                (Signal.TRACES, target.traces),
+                (Signal.LOGS, target.logs),
+                (Signal.METRICS, target.metrics),
+            )
+            if wanted
+        }
+        self._queue = RequestQueue(path, target.queue_bytes)
+        self._open = ExitStack()
+        self._client: Target | None = None
+        self._trying, self._tried_s = 0, 0.0
+        self._lane = Lane(f"forward {target.label}", self._deliver, lambda: None, _LONGEST_PAUSE_S)
+        telemetry.forward_waiting.labels(target.label).set_function(lambda: self._queue.waiting)
 
     def start(self) -> None:
-        self._thread.start()
+        self._lane.start()
 
-    def put(self, traces: bytes, logs: bytes) -> None:
-        wanted = [(TRACES_PATH, traces, self._endpoint.traces), (LOGS_PATH, logs, self._endpoint.logs)]
-        for path, body, enabled in wanted:
-            if not (enabled and body):
-                continue
-            with self._guard:
-                fits = self._queued + len(body) <= self._endpoint.queue_bytes
-                self._queued += len(body) if fits else 0
-            if fits:
-                self._inbox.put((path, body))
-            else:
-                self._count(path, Delivery.DROPPED)
-                log.warning("the queue for %s is full: a request is dropped", self._endpoint.endpoint)
+    def put(self, requests: Sequence[tuple[Signal, bytes]]) -> None:
+        wanted = [(signal, body) for signal, body in requests if body and signal in self._wanted]
+        if not wanted:
+            return
+        dropped = self._queue.put(wanted)
+        for signal in dropped:
+            self._count(signal, Delivery.DROPPED)
+        if dropped and (left_out := self._sparingly.left_out("full")) is not None:
+            log.warning(
+                "the queue for %s is full: %d requests are dropped",
+                self._target.label,
+                len(dropped) + left_out,
+            )
+        self._lane.wake()
 
     def close(self) -> None:
-        self._inbox.put(None)
+        self._lane.close()
 
     def join(self, timeout_s: float) -> None:
-        self._thread.join(timeout_s)
-        self._stopping.set()
-        self._thread.join(self._endpoint.timeout_s)
+        ended = self._lane.join(timeout_s, self._target.timeout_s)
+        self._telemetry.forward_waiting.remove(self._target.label)
+        if ended:
+            self._open.close()
+            self._queue.close()
 
-    def _run(self) -> None:
-        with OtlpClient(self._endpoint, self._stopping) as client:
-            while (job := self._inbox.get()) is not None:
-                path, body = job
-                try:
-                    self._count(path, client.send(path, body))
-                except Exception:
-                    self._count(path, Delivery.DROPPED)
-                    log.exception("forwarding to %s failed", self._endpoint.endpoint)
-                with self._guard:
-                    self._queued -= len(body)
+    def _deliver(self) -> bool:
+        waiting = self._queue.first()
+        if waiting is None:
+            return False
+        if waiting.number != self._trying:
+            self._trying, self._tried_s = waiting.number, time.monotonic()
+        if time.monotonic() - self._tried_s > self._target.retry_for_s:
+            log.warning("%s: dropped a request after repeated attempts", self._target.label)
+            delivery = Delivery.DROPPED
+        else:
+            if self._client is None:
+                self._client = self._open.enter_context(open_target(self._target))
+            delivery = self._client.send(waiting.signal, waiting.body)
+        self._queue.remove(waiting)
+        self._count(waiting.signal, delivery)
+        return True
 
-    def _count(self, path: str, delivery: Delivery) -> None:
-        self._telemetry.forwarded.labels(path.rpartition("/")[2], delivery.value).inc()
+    def _count(self, signal: Signal, delivery: Delivery) -> None:
+        self._telemetry.forwarded.labels(signal.value, delivery.value).inc()

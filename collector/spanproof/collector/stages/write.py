@@ -36,6 +36,7 @@ class Writer:
         listeners: called, in this thread, with each batch once it is stored; evaluations and dead letters.
         keep: called with what was stored before its log records are settled: what it raises leaves them in
             the log.
+        may_store: returns whether a trace is still this collector's; others are left out.
     """
 
     def __init__(
@@ -46,8 +47,10 @@ class Writer:
         wal: Wal,
         telemetry: Telemetry,
         listeners: Sequence[Callable[[Sequence[Evaluated]], None]],
-        keep: Callable[[Sequence[TraceEvaluation]], None] = lambda _: None,
+        keep: Callable[[Sequence[Evaluated]], None] = lambda _: None,
+        may_store: Callable[[Evaluated], bool] = lambda _: True,
     ) -> None:
+        self._may_store = may_store
         self._keep = keep
         self._store = store
         self._rules = rules
@@ -107,6 +110,7 @@ class Writer:
             log.exception("writing %d traces failed; they stay in the log", len(batch))
 
     def _write(self, batch: Sequence[Evaluated]) -> None:
+        batch = [evaluated for evaluated in batch if self._may_store(evaluated)]
         refused = self._store_all([evaluated for evaluated in batch if evaluated.evaluation is not None])
         if refused is None:
             return
@@ -114,13 +118,7 @@ class Writer:
         letters += [self._letter_of(evaluated, why) for evaluated, why in refused.values()]
         if letters and not self._patiently(lambda: self._store.write_dead_letters(letters)):
             return
-        self._keep(
-            [
-                evaluated.evaluation
-                for evaluated in batch
-                if evaluated.evaluation is not None and evaluated.complete.trace_id not in refused
-            ]
-        )
+        self._keep([evaluated for evaluated in batch if evaluated.complete.trace_id not in refused])
         for evaluated in batch:
             self._wal.settle(evaluated.complete.records)
         self._telemetry.traces_failed.labels("store").inc(len(refused))

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import fcntl
 import logging
+import math
 import os
 import queue
 import shutil
 import threading
+import time
 from array import array
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
@@ -33,6 +35,8 @@ _GROUP_BYTES = 16 * 1024 * 1024
 
 _COMPRESS_FROM_BYTES = 512
 _DAMAGED = "damaged"
+_BROKEN_S = 5.0
+"""How long a failed write counts: whether the disk takes something again is known by trying."""
 _ABSENT = (1 << 64) - 1
 """Offset of a number that its segment has no record of."""
 
@@ -107,6 +111,8 @@ class Wal:
         segment_bytes: a new segment is begun at this size.
         max_bytes: beyond this, nothing more is taken until records are done; None is no limit.
         fsync: whether to wait for the disk.
+        keep_damaged_s: how long copies of damaged segments are kept.
+        damaged_bytes: of those copies, at most; the oldest go first.
 
     Raises:
         WalInUse: another collector has the directory.
@@ -114,18 +120,28 @@ class Wal:
     """
 
     def __init__(
-        self, directory: Path, *, segment_bytes: int, max_bytes: int | None = None, fsync: bool = True
+        self,
+        directory: Path,
+        *,
+        segment_bytes: int,
+        max_bytes: int | None = None,
+        fsync: bool = True,
+        keep_damaged_s: float = math.inf,
+        damaged_bytes: int = 1 << 40,
     ) -> None:
         self._directory = directory
         self._segment_bytes = segment_bytes
         self._max_bytes = max_bytes
         self._fsync = fsync
+        self._keep_damaged_s = keep_damaged_s
+        self._damaged_bytes = damaged_bytes
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         directory.chmod(0o700)
         self._lock_file = _locked(directory)
         self._guard = threading.Lock()
         self._segments: dict[int, _Segment] = {}
         self._unread: list[_Segment] = []
+        self._failed_s = -_BROKEN_S
         self._dirty = False
         self._damage = Damage()
         self._next = self._survey()
@@ -158,6 +174,11 @@ class Wal:
     def full(self) -> bool:
         """Whether the log holds as many bytes as it may."""
         return self._max_bytes is not None and self.size_bytes >= self._max_bytes
+
+    @property
+    def broken(self) -> bool:
+        """Whether the disk refused a write within the last seconds."""
+        return time.monotonic() - self._failed_s < _BROKEN_S
 
     def append(self, encoding: Encoding, payload: bytes) -> Future[int]:
         """Write a request; the future gives its number once it is durable, or the error of the disk.
@@ -280,6 +301,7 @@ class Wal:
 
     def _survey(self) -> int:
         """Index the segments left by former runs; returns the next number."""
+        _forget_old_copies(self._directory / _DAMAGED, self._damaged_bytes, self._keep_damaged_s)
         checkpoint = wal_file.read_checkpoint(self._directory)
         following = max(checkpoint.below, checkpoint.durable, max(checkpoint.done, default=0) + 1, 1)
         found = wal_file.segments(self._directory)
@@ -324,6 +346,7 @@ class Wal:
         folder.mkdir(mode=0o700, exist_ok=True)
         copy = folder / path.name
         if not copy.exists():
+            _forget_old_copies(folder, self._damaged_bytes - path.stat().st_size)
             shutil.copyfile(path, copy)
             copy.chmod(0o600)
         return copy
@@ -359,6 +382,7 @@ class Wal:
                 waiting.durable.set_exception(full)
             return
         except Exception as failure:
+            self._failed_s = time.monotonic()
             log.exception("the write-ahead log cannot be written")
             self._abandon_segment(len(group))
             for waiting in group:
@@ -442,6 +466,18 @@ class Wal:
             if segment is not None and not segment.pending and segment.first in self._segments:
                 self._drop(segment)
             self._current = None
+
+
+def _forget_old_copies(folder: Path, most_bytes: int, keep_s: float = math.inf) -> None:
+    """Delete copies of damaged segments that are too old, or with the newer ones too many."""
+    copies = sorted(folder.glob("*.wal"), key=lambda copy: copy.stat().st_mtime, reverse=True)
+    size = 0
+    for copy in copies:
+        found = copy.stat()
+        size += found.st_size
+        if size > most_bytes or time.time() - found.st_mtime > keep_s:
+            log.warning("%s is deleted: copies of damaged segments are kept for a time only", copy)
+            copy.unlink(missing_ok=True)
 
 
 def _number_after(

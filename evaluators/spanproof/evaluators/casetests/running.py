@@ -61,7 +61,7 @@ finally:
 """
 
 
-class _CannotTell(Exception):  # noqa: N818 - not an error of ours
+class _CannotJudge(Exception):  # noqa: N818 - not an error of ours
     """Why the sandbox says nothing about this code."""
 
 
@@ -80,7 +80,7 @@ def run_tests(tests: CaseTests, run: Run, sandbox: Sandbox, given: FixtureSet = 
     testing = _Testing(tests, subject, sandbox, plan_of(run, given).spec)
     try:
         testing.take_all()
-    except _CannotTell as reason:
+    except _CannotJudge as reason:
         return untested(tests, str(reason))
     return replace(
         _report(tests),
@@ -97,8 +97,8 @@ def untested(tests: CaseTests, reason: str) -> TestReport:
 
 def _report(tests: CaseTests) -> TestReport:
     """What a case demands, before anything was run."""
-    asked = tests.budget
-    budget = Budget(asked.wall_s, asked.memory_mb) if asked is not None else None
+    given = tests.budget
+    budget = Budget(given.wall_s, given.memory_mb) if given is not None else None
     return TestReport(inputs_must_stay=tests.inputs_unchanged, budget=budget)
 
 
@@ -176,7 +176,7 @@ class _Testing:
     def _note(self, text: TestText, execution: Execution) -> None:
         total, passed = execution.tests_total, execution.tests_passed or 0
         if total and passed + len(execution.tests_failed) != total:
-            raise _CannotTell("the sandbox does not report which tests failed")
+            raise _CannotJudge("the sandbox does not report which tests failed")
         failed = set(execution.tests_failed) if total else set(range(len(text.names)))
         first = all(passed for _, passed in self.results)
         for number, name in enumerate(text.names):
@@ -219,9 +219,9 @@ class _Testing:
         raised = execution.raised
         if execution.failure_class in _NOT_OURS:
             what = raised.message if raised else execution.reason
-            raise _CannotTell(f"the sandbox does not have what the code needs: {what or 'no further word'}")
+            raise _CannotJudge(f"the sandbox does not have what the code needs: {what or 'no further word'}")
         if raised is not None and raised.type == DIVERGED:
-            raise _CannotTell(f"the code calls a tool the record has no answer for: {raised.message}")
+            raise _CannotJudge(f"the code calls a tool the record has no answer for: {raised.message}")
         return execution
 
 

@@ -92,7 +92,7 @@ CHANGES = "it changes an argument it is given"
 """Why a test fails whose case demands that arguments stay as they are."""
 
 _PROPERTY = """
-def _told{n}(example):
+def _shown{n}(example):
     return ", ".join(name + "=" + repr(value) for name, value in example.items())
 def _where{n}({names}):
     return {where}
@@ -106,14 +106,14 @@ def test_{n}_holds():
         except ImportError:
             raise
         except Exception as _failure:
-            raise AssertionError({falsified!r} + _told{n}(_given) + ": " + type(_failure).__name__)
+            raise AssertionError({falsified!r} + _shown{n}(_given) + ": " + type(_failure).__name__)
         if _example != _given:
             _changed{n}.append(_given)
         if not _passes:
-            raise AssertionError({falsified!r} + _told{n}(_given))
+            raise AssertionError({falsified!r} + _shown{n}(_given))
 def test_{n}_unchanged():
     if _changed{n}:
-        raise AssertionError({falsified!r} + _told{n}(_changed{n}[0]) + {changes!r})
+        raise AssertionError({falsified!r} + _shown{n}(_changed{n}[0]) + {changes!r})
 """
 
 _SETTLED = """
@@ -124,8 +124,8 @@ def _settle():
 _settle()
 """
 
-_TELLING = """
-def _telling(test):
+_REPORTING = """
+def _reporting(test):
     import re
     form = r"(?:Falsifying example|Failing test case): \\w+\\((.*?),?\\s*\\)$"
     def run():
@@ -211,8 +211,8 @@ def text_of_unit(unit: str, names: Sequence[str]) -> TestText:
     if not any(_imports(node, "hypothesis") for node in ast.walk(tree)):
         return TestText(unit, tuple(names))
     defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in names]
-    telling = "".join(f"{name} = _telling({name})\n" for name in defined)
-    text = f"{_SETTLED}\n{unit}\n{_TELLING.format(falsified=FALSIFIED)}{telling}"
+    wrapped = "".join(f"{name} = _reporting({name})\n" for name in defined)
+    text = f"{_SETTLED}\n{unit}\n{_REPORTING.format(falsified=FALSIFIED)}{wrapped}"
     return TestText(text, tuple(names))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from hashlib import blake2b
 
+from spanproof.semconv.spanproof import EVAL_TAGS
 from spanproof.trace import Run, Span, SpanKind
 
 
@@ -20,6 +21,7 @@ class Attach:
         attributes: what the span's attributes must be, as text, by key; `*` and `?` as in file names.
         cohort: only runs with these values, by dimension; see `spanproof.trace.Cohort`.
         share: of the traces that fit, from 0 to 1; the same traces every time.
+        tags: one of them must be among the span's `spanproof.eval.tags`.
     """
 
     kind: SpanKind | None = SpanKind.AGENT
@@ -27,6 +29,7 @@ class Attach:
     attributes: Mapping[str, str] = field(default_factory=dict)
     cohort: Mapping[str, str] = field(default_factory=dict)
     share: float = 1.0
+    tags: tuple[str, ...] = ()
 
     def takes(self, run: Run, evaluator: str) -> bool:
         """Whether anything of this run may be judged."""
@@ -40,9 +43,18 @@ class Attach:
         if self.kind is not None and self.kind not in kinds:
             return False
         known = {**span.resource, **span.attributes}
+        if self.tags and not set(self.tags) & set(_tags(known.get(EVAL_TAGS))):
+            return False
         return any(fnmatchcase(name, self.name) for name in _names(span, run)) and all(
             key in known and fnmatchcase(str(known[key]), wanted) for key, wanted in self.attributes.items()
         )
+
+
+def _tags(given: object) -> list[str]:
+    """Return the tags of a span: a list, or a text with commas."""
+    if isinstance(given, str):
+        return [each.strip() for each in given.split(",")]
+    return [str(each) for each in given] if isinstance(given, list | tuple) else []
 
 
 def _names(span: Span, run: Run) -> list[str]:

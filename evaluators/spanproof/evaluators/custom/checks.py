@@ -16,6 +16,7 @@ from spanproof.evaluators.answers import (
     text_of,
 )
 from spanproof.evaluators.check_kinds import Check
+from spanproof.evaluators.custom.expressions import compile_expression, evaluate_expression
 from spanproof.evaluators.custom.function import Call, Returned
 from spanproof.evaluators.evaluator import EvaluatorError
 from spanproof.sandbox import JsonValue
@@ -65,6 +66,8 @@ class BuiltIn:
                 check_schema(_object(target))
             case Check.NUMERIC:
                 _number(target)
+            case Check.EXPRESSION:
+                compile_expression(text_of(target))
             case Check.EXACT_MATCH | Check.CONTAINS if target is None:
                 raise ValueError("there is none to compare with")
 
@@ -75,6 +78,9 @@ class BuiltIn:
         if call.target is None and self.check_kind is not Check.JSON_VALID:
             return Returned(skipped="there is no target")
         try:
+            if self.check_kind is Check.EXPRESSION:
+                values = {**call.variables, "completion": call.completion}
+                return _returned(evaluate_expression(text_of(call.target), values), text_of(call.target))
             holds, why = self._compare(call.completion, call.target)
         except ValueError as problem:
             return Returned(error_type="BadTarget", message=str(problem))
@@ -108,9 +114,23 @@ class BuiltIn:
                     holds,
                     f"{shown} {'has' if holds else 'has not'} {wanted_number:g} ± {self.tolerance:g}",
                 )
+            case Check.EXPRESSION:
+                raise AssertionError("an expression compares nothing")
 
     def _folded(self, text: str) -> str:
         return text.casefold() if self.ignore_case else text
+
+
+def _returned(value: object, expression: str) -> Returned:
+    """Return the score that an expression gives: true or false, or a number from 0 to 1."""
+    if isinstance(value, bool):
+        return Returned(float(value), f"{_shorten(expression)} is {'true' if value else 'false'}")
+    if isinstance(value, int | float) and 0 <= value <= 1:
+        return Returned(float(value), f"{_shorten(expression)} is {value:g}")
+    return Returned(
+        error_type="BadScore",
+        message=f"the expression gives {_shorten(str(value))}, expected true, false or 0 to 1",
+    )
 
 
 def _fit(completion: JsonValue, schema: dict[str, JsonValue]) -> tuple[bool, str]:

@@ -15,24 +15,24 @@ MAX_ANSWER = 16_000
 """Characters of one answer, as JSON."""
 
 ENDED_LATE = '{"late": true, "ended": true}'
-"""Told of a call that could be stopped with its program only: the call behind it was not made yet."""
+"""Reported for a call that could be stopped only with its program: the call after it was not made yet."""
 
 _PYTHON = """
 def __spanproof_calls__():
     import asyncio, faulthandler, inspect, json, os, signal, sys
     globals().setdefault("json", json)  # many functions take it for granted
-    told_to = os.dup(1)
+    answer_fd = os.dup(1)
     os.dup2(2, 1)
-    asked = json.load(sys.stdin)
-    mark, allowed = asked["mark"], asked["timeout_s"]
+    request = json.load(sys.stdin)
+    mark, allowed = request["mark"], request["timeout_s"]
     class Late(BaseException):
         pass
     def late(signum, frame):
         raise Late
-    def tell(told):
-        waiting = ("\\n" + mark + told + "\\n").encode()
+    def send(line):
+        waiting = ("\\n" + mark + line + "\\n").encode()
         while waiting:
-            waiting = waiting[os.write(told_to, waiting):]
+            waiting = waiting[os.write(answer_fd, waiting):]
     def taken(variables):
         try:
             takes = list(inspect.signature(main).parameters.values())
@@ -61,9 +61,9 @@ def __spanproof_calls__():
             # Behind the timer a thread that needs no interpreter: compiled code hears of no signal.
             faulthandler.dump_traceback_later(allowed + 1, exit=True, file=2)
             signal.setitimer(signal.ITIMER_REAL, allowed, 1)
-            told = answered(call)
+            answer_line = answered(call)
             signal.setitimer(signal.ITIMER_REAL, 0)
-            return told
+            return answer_line
         except Late:
             return json.dumps({"late": True})
         except SystemExit as ended:
@@ -75,30 +75,30 @@ def __spanproof_calls__():
                 said = ""
             return json.dumps({"raised": [type(raised).__name__, said[:2000]]})
     signal.signal(signal.SIGALRM, late)
-    tell("")
-    for call in asked["calls"]:
+    send("")
+    for call in request["calls"]:
         try:
-            told = timed(call)
+            answer_line = timed(call)
             signal.setitimer(signal.ITIMER_REAL, 0)
         except Late:
-            told = json.dumps({"late": True})
+            answer_line = json.dumps({"late": True})
         signal.setitimer(signal.ITIMER_REAL, 0)
         faulthandler.cancel_dump_traceback_later()
-        tell(told if len(told) <= asked["most"] else json.dumps({"long": len(told)}))
+        send(answer_line if len(answer_line) <= request["most"] else json.dumps({"long": len(answer_line)}))
     os._exit(0)
 __spanproof_calls__()
 """
 
 _NODE = """
 ;(async () => {
-    const tellTo = process.stdout.write.bind(process.stdout)
+    const writeOut = process.stdout.write.bind(process.stdout)
     process.stdout.write = process.stderr.write.bind(process.stderr)
     const vm = process.getBuiltinModule?.("node:vm")
     let text = ""
     for await (const chunk of process.stdin) text += chunk
-    const asked = JSON.parse(text)
+    const request = JSON.parse(text)
     const late = Symbol("late")
-    const tell = (told) => tellTo("\\n" + asked.mark + told + "\\n")
+    const send = (line) => writeOut("\\n" + request.mark + line + "\\n")
     // A loop behind an await keeps this thread from hearing of any timer: another thread minds the time.
     const threads = process.getBuiltinModule?.("node:worker_threads")
     const calls = new Int32Array(new SharedArrayBuffer(4))  // odd while one is at work, -1 where that is over
@@ -114,7 +114,8 @@ _NODE = """
                 }
             }
         `, {eval: true, workerData: {
-                calls, late: "\\n" + asked.mark + asked.ended + "\\n", allowed: asked.timeout_s * 1000 + 1000
+                calls, late: "\\n" + request.mark + request.ended + "\\n",
+                allowed: request.timeout_s * 1000 + 1000
             }}).unref()
     }
     const turn = async () => {
@@ -125,19 +126,19 @@ _NODE = """
     const plain = (_key, value) => typeof value === "number" && !isFinite(value) ? String(value) : value
     const begun = (start) => {
         if (vm === undefined) return start()
-        globalThis[asked.mark] = start
+        globalThis[request.mark] = start
         try {
-            return vm.runInThisContext(`globalThis["${asked.mark}"]()`, {timeout: asked.timeout_s * 1000})
+            return vm.runInThisContext(`globalThis["${request.mark}"]()`, {timeout: request.timeout_s * 1000})
         } catch (raised) {
             if (raised?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return late
             throw raised
         } finally {
-            delete globalThis[asked.mark]
+            delete globalThis[request.mark]
         }
     }
     const timed = async ({completion, target, variables}) => {
         let timer
-        const over = new Promise((resolve) => { timer = setTimeout(resolve, asked.timeout_s * 1000, late) })
+        const over = new Promise((resolve) => { timer = setTimeout(resolve, request.timeout_s * 1000, late) })
         try {
             const call = () => main.length > 1
                 ? main(completion, target, variables)
@@ -156,12 +157,12 @@ _NODE = """
             clearTimeout(timer)
         }
     }
-    tell("")
-    for (const call of asked.calls) {
+    send("")
+    for (const call of request.calls) {
         await turn()
-        const told = await timed(call)
+        const answer_line = await timed(call)
         await turn()
-        tell(told.length <= asked.most ? told : JSON.stringify({long: told.length}))
+        send(answer_line.length <= request.most ? answer_line : JSON.stringify({long: answer_line.length}))
     }
     process.exit(0)
 })()

@@ -157,18 +157,18 @@ def evaluate(function: Function, calls: Sequence[Call], sandbox: Sandbox) -> lis
         found = _one_program(function, waiting, sandbox)
         answers += found
     message = f"the function ended {_PROGRAMS} programs before this call"
-    return answers + [Returned(error_type="NotAsked", message=message)] * (len(calls) - len(answers))
+    return answers + [Returned(error_type="NotCalled", message=message)] * (len(calls) - len(answers))
 
 
 def _one_program(function: Function, calls: Sequence[Call], sandbox: Sandbox) -> list[Returned]:
     """What became of the first calls: up to the one that ended the program, or all of them."""
     mark = secrets.token_hex(16)
-    asked = [
+    requested = [
         {"completion": call.completion, "target": call.target, "variables": dict(call.variables)}
         for call in calls
     ]
     sent = {"mark": mark, "timeout_s": function.timeout_s, "most": MAX_ANSWER, "ended": ENDED_LATE}
-    sent["calls"] = asked
+    sent["calls"] = requested
     # The driver minds the time of each call. This bound holds where it cannot, and holds for the start.
     seconds = START_S + (function.timeout_s + 2) * len(calls)
     execution = sandbox.run(
@@ -185,7 +185,7 @@ def _one_program(function: Function, calls: Sequence[Call], sandbox: Sandbox) ->
         return [_unanswered(execution, f"it was not ready within {seconds:g} s")] * len(calls)
     answers = [_returned(line, function) for line in lines[1:]]
     if len(answers) > len(calls):
-        message = "it answered more often than it was asked"
+        message = "it answered more often than it was called"
         return [Returned(error_type="BadAnswer", message=message)] * len(calls)
     if len(answers) < len(calls) and lines[-1] != ENDED_LATE:
         answers.append(_unanswered(execution, _late(function.timeout_s)))

@@ -1,7 +1,8 @@
-"""A judge: a model asked where the rules leave it open, under a budget, with checked and kept replies."""
+"""A judge: a model that decides what the rules leave open, under a budget, with checked and kept replies."""
 
 from spanproof.evaluators.judge.cascade import BESIDE, JudgeCascade, cascades
 from spanproof.evaluators.judge.client import Judge, JudgeSettings
+from spanproof.evaluators.judge.criteria import Criteria, CriteriaJudge
 from spanproof.evaluators.judge.errors import (
     JudgeError,
     JudgeFailed,
@@ -15,6 +16,8 @@ from spanproof.evaluators.judge.rubric import Rubric, load_rubrics
 
 __all__ = [
     "BESIDE",
+    "Criteria",
+    "CriteriaJudge",
     "Judge",
     "JudgeCascade",
     "JudgeError",

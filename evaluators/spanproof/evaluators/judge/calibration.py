@@ -44,7 +44,7 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What came of one rubric.
+    """The calibration of one rubric.
 
     Attributes:
         threshold: the score to pass at, chosen on the threshold rows.
@@ -79,7 +79,7 @@ def calibrate(
     """Ask the judge about every row and compare.
 
     Args:
-        judge: who is asked.
+        judge: the judge to calibrate.
         rubric: of all rows.
         rows: what people said.
         workers: questions at a time.
@@ -92,7 +92,7 @@ def calibrate(
     _check_splits(rubric, rows)
 
     def ask(row: Labelled) -> float | str:
-        answer = _asked(judge, rubric, row)
+        answer = _score_or_error(judge, rubric, row)
         answered()
         return answer
 
@@ -131,7 +131,7 @@ def _check_splits(rubric: Rubric, rows: Sequence[Labelled]) -> None:
             )
 
 
-def _asked(judge: Judge, rubric: Rubric, row: Labelled) -> float | str:
+def _score_or_error(judge: Judge, rubric: Rubric, row: Labelled) -> float | str:
     """The judge's score, or why there is none."""
     try:
         return judge.ask(question_of(rubric, row.material.items())).score

@@ -1,9 +1,9 @@
-"""The judge as an evaluator: asked only where the rules leave it open.
+"""The judge as an evaluator: it decides only what the rules leave open.
 
-Takes what cheaper evaluators said; for each judgement they left open and for which there is a rubric, asks
-and gives a judgement in its place. What the judge could not be asked stays open with the reason, what it
-failed at is an error; neither is ever 0. A share of runs that execution settled may be asked too, to see
-where a judge differs (`spanproof report judge-vs-execution`): those scores are advice.
+Takes what cheaper evaluators said; for each judgement they left open and for which there is a rubric, calls
+the judge and gives a judgement in its place. What the judge could not be called for stays open with the
+reason, what it failed at is an error; neither is ever 0. A share of the runs that execution settled may be
+judged too, to see where a judge differs (`spanproof report judge-vs-execution`): those scores are advice.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from spanproof.evaluators.model import RunEvidence
 from spanproof.trace import Errored, Evidence, Judgement, Label, Layer, Outcome, Run, Scored, Skipped
 
 BESIDE = "judge_correctness"
-"""Name of the advisory score where the judge is asked beside execution."""
+"""Name of the advisory score of what the judge says beside execution."""
 
 
 class JudgeCascade(Evaluator):
-    """One layer's rubric, asked where the layer is open."""
+    """One layer's rubric, applied where the layer is open."""
 
     cost = Cost.MODEL
 

@@ -92,7 +92,7 @@ class Judge:
         """Ask, or take the reply that was kept.
 
         Args:
-            question: what is asked.
+            question: the rubric and its material.
             cohort: on whose budget.
 
         Raises:
@@ -106,17 +106,17 @@ class Judge:
             try:
                 return reply_of(kept, question)
             except JudgeFailed:
-                log.warning("the reply kept as %s does not hold, it is asked anew", key)
+                log.warning("the reply kept as %s is not usable, the judge is called again", key)
         try:
-            return self._asked(question, cohort, key)
+            return self._call(question, cohort, key)
         except JudgeFailed as failure:
             if failure.wait_s > self._settings.timeout_s:
                 raise
-            log.info("the judge is asked again: %s", failure)
+            log.info("the judge is called again: %s", failure)
             time.sleep(failure.wait_s)
-            return self._asked(question, cohort, key)
+            return self._call(question, cohort, key)
 
-    def _asked(self, question: Question, cohort: str, key: str) -> Reply:
+    def _call(self, question: Question, cohort: str, key: str) -> Reply:
         text = self._paid(question, cohort)
         reply = reply_of(text, question)
         if self._recordings:
@@ -189,6 +189,6 @@ def _place_of(client: Any) -> str:
 
 
 def _wait_s(headers: Mapping[str, str]) -> float:
-    """How long an endpoint asks to be left alone, where it says so in seconds."""
+    """Return the seconds to wait that an endpoint requests; 0 where it gives none in seconds."""
     delay = headers.get("retry-after", "")
     return float(delay) if delay.isdecimal() else 0.0

@@ -2,9 +2,9 @@
 
 JudgeError
 ├── RubricError        a rubric does not say what it must
-├── JudgeUnavailable   the model cannot be asked here: what to install or set
-├── JudgeFailed        it was asked and did not answer well, twice
-└── OverBudget         it was not asked, as that would cost more than allowed
+├── JudgeUnavailable   the model cannot be called here: what to install or set
+├── JudgeFailed        it was called twice, and its reply was not usable
+└── OverBudget         it was not called, as that would cost more than allowed
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ class RubricError(JudgeError):
 
 
 class JudgeUnavailable(JudgeError):  # noqa: N818 - a state, not a mistake
-    """The model cannot be asked here; the message says what to install or set."""
+    """The model cannot be called here; the message says what to install or set."""
 
 
 class JudgeFailed(JudgeError):  # noqa: N818 - says what happened
-    """The model was asked, twice where that made sense, and gave nothing usable.
+    """The model was called, twice where that made sense, and gave nothing usable.
 
     Attributes:
         kind: `unreachable`, `refused`, `malformed`, `out_of_range` or `misquoted`.
-        wait_s: how long it asks to be left alone before it is asked again.
+        wait_s: seconds that it requires to be waited before the next call.
     """
 
     def __init__(self, kind: str, message: str, wait_s: float = 0.0) -> None:

@@ -33,7 +33,7 @@ def _correct(evidence: RunEvidence) -> Parts:
     yield "task", evidence.run.task or ""
     for number, snippet in enumerate(executed(evidence.run) or evidence.run.snippets, 1):
         yield f"code {number} ({snippet.language})", snippet.source
-        yield f"what came of code {number}", _outcome(snippet)
+        yield f"result of code {number}", _outcome(snippet)
 
 
 def _within(evidence: RunEvidence) -> Parts:

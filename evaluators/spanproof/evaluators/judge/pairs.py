@@ -1,4 +1,4 @@
-"""Which of two answers is better, asked in both orders: a preference that turns with the order is none."""
+"""Which of two answers is better, judged in both orders: a preference that turns with the order is none."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def compare(judge: Judge, rubric: Rubric, task: str, first: str, second: str) ->
     """Compare two answers to a task.
 
     Args:
-        judge: asked twice.
+        judge: called twice.
         rubric: its instructions must ask for 1 where answer A is better, 0 where B is, 0.5 for neither.
         task: what both answer.
         first: one answer.

@@ -1,4 +1,4 @@
-"""Replies kept by the content of their question, so that the same question is asked once."""
+"""Replies kept by the content of their question, so that the model is called once per question."""
 
 from __future__ import annotations
 

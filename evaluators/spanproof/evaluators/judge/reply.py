@@ -47,10 +47,10 @@ def reply_of(text: str, question: Question) -> Reply:
     except ValueError as problem:
         raise JudgeFailed("malformed", f"the reply is no JSON: {text[:200]!r}") from problem
     if not isinstance(said, dict) or said.keys() != SCHEMA["properties"].keys():
-        raise JudgeFailed("malformed", f"the reply is not of the form asked for: {text[:200]!r}")
+        raise JudgeFailed("malformed", f"the reply is not of the required form: {text[:200]!r}")
     reasoning, quotes, score = said["reasoning"], said["quotes"], said["score"]
     if not isinstance(reasoning, str) or not isinstance(quotes, list):
-        raise JudgeFailed("malformed", f"the reply is not of the form asked for: {text[:200]!r}")
+        raise JudgeFailed("malformed", f"the reply is not of the required form: {text[:200]!r}")
     if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
         raise JudgeFailed("malformed", f"the score is no number: {score!r}")
     if not 0 <= score <= 1:

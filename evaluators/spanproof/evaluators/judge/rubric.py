@@ -1,4 +1,4 @@
-"""Rubrics: what a judge is asked, one editable file each.
+"""Rubrics: what a judge decides by, one editable file each.
 
 A rubric is Markdown with a YAML head (`name`, `layer`, `score`, `pass_at`). Its version follows from its
 text, so an edited rubric writes scores beside those of the old one.
@@ -64,7 +64,7 @@ def load_rubrics(directory: Path | None = None) -> dict[str, Rubric]:
 
 
 def _check_score(rubric: Rubric, path: Path, known: Mapping[str, Rubric]) -> None:
-    """See that the judge would be asked: that the score can be open, and no other rubric settles it first."""
+    """Check that the rubric can be applied: its score can be open, and no other rubric settles it first."""
     for other in known.values():
         if (other.layer, other.score) == (rubric.layer, rubric.score) and other.name != rubric.name:
             raise RubricError(
@@ -77,8 +77,8 @@ def _check_score(rubric: Rubric, path: Path, known: Mapping[str, Rubric]) -> Non
     if (rubric.score in BUILT_IN or near) and open_ones.get(rubric.score) is not rubric.layer:
         settled = ", ".join(f"{layer}.{score}" for score, layer in open_ones.items())
         raise RubricError(
-            f"{path}: {rubric.layer}.{rubric.score} is never open, so this rubric would never be asked; those"
-            f" that can be are {settled}"
+            f"{path}: {rubric.layer}.{rubric.score} is never open, so this rubric would never be applied;"
+            f" those that can be are {settled}"
         )
 
 

@@ -74,11 +74,18 @@ class Interpreter:
         self._spec = spec
         self._tape = tape
         self._prelude = prelude
-        self._done: list[_Done] = []
+        self._done: list[tuple[int, _Done]] = []
         self._at_work = _Done("")
         self._again: list[ToolAnswer] | None = None
         self._session: Session | None = None
+        self._numbers: list[int | None] = []
+        """Of what the session has executed: which of the steps it was, None for code of ours."""
         self._ahead: list[str] = []
+        self.executed = 0
+        """Steps so far."""
+        self.amended: dict[int, Execution] = {}
+        """Executions, by the number of their step from 0, with attempts added that came after the step; all
+        are known after `close`."""
 
     def execute(self, source: str, coming: Callable[[], Sequence[Foreseen]] = tuple) -> Execution:
         """Run the next step.
@@ -101,35 +108,46 @@ class Interpreter:
         self._ahead = self._ahead[1:]
         self._at_work = _Done(source)
         try:
-            execution = session.execute(source)
+            execution = self._run(session, source, self.executed)
         except SandboxBroken as broken:
             self.close()
             raise StepBroke(str(broken), silent=isinstance(broken, SandboxSilent)) from broken
+        self.executed += 1
         if ended_session(execution):
             self.close()
         else:
-            self._done.append(self._at_work)
+            self._done.append((self.executed - 1, self._at_work))
         return execution
 
     def final_answer(self) -> Execution | None:
         """The argument of the last `final_answer` as a result, None where there was none."""
-        if self._session is None or self._session.execute(WAS_GIVEN).result is not True:
+        if self._session is None or self._run(self._session, WAS_GIVEN).result is not True:
             return None
-        given = self._session.execute(GIVEN)
+        given = self._run(self._session, GIVEN)
         return given if given.failure_class is FailureClass.OK else None
 
     def close(self) -> None:
         """End the session, where there is one."""
-        if self._session is not None:
-            self._session.close()
-            self._session = None
+        if self._session is None:
+            return
+        session, self._session = self._session, None
+        session.close()
+        for number, execution in session.amended().items():
+            step = self._numbers[number]
+            if step is not None:
+                self.amended[step] = execution
+
+    def _run(self, session: Session, source: str, step: int | None = None) -> Execution:
+        self._numbers.append(step)
+        return session.execute(source)
 
     def _opened(self, coming: Callable[[], Sequence[Foreseen]]) -> Session:
         if self._session is None:
             self._session = self._sandbox.session(self._spec, self._answer)
+            self._numbers = []
             if not self._done:
                 self._foresee(self._session, [Foreseen(self._prelude), *coming()])
-            self._session.execute(self._prelude)
+            self._run(self._session, self._prelude)
             self._ahead = self._ahead[1:]
             self._build_up(self._session)
         if not self._session.is_ahead:
@@ -141,10 +159,10 @@ class Interpreter:
         self._ahead = [step.source for step in steps]
 
     def _build_up(self, session: Session) -> None:
-        for done in self._done:
+        for step, done in self._done:
             self._again = list(done.answers)
             try:
-                execution = session.execute(done.source)
+                execution = self._run(session, done.source, step)
             except SandboxBroken as broken:
                 self.close()
                 raise NotRebuilt(f"an earlier step failed when run again: {broken}") from broken

@@ -105,8 +105,8 @@ def _replay(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan: Plan, *
             replaying.take(snippet, executed[place + 1 :])
     finally:
         interpreter.close()
-    steps, unreplayed = tuple(replaying.steps), dict(replaying.unreplayed)
-    return Replay(run.span_id, sandbox.name, steps, unreplayed, dict(replaying.breaks))
+    steps = tuple(replaying.amended(interpreter.amended))
+    return Replay(run.span_id, sandbox.name, steps, dict(replaying.unreplayed), dict(replaying.breaks))
 
 
 def _agreeing(replay: Replay) -> int:
@@ -123,6 +123,8 @@ class _Replaying:
     tape: Tape
     interpreter: Interpreter
     steps: list[ReplayedStep] = field(default_factory=list)
+    numbers: dict[int, int] = field(default_factory=dict)
+    """Where in `steps` a step of the interpreter is."""
     unreplayed: dict[str, str] = field(default_factory=dict)
     breaks: dict[str, ReplayBreak] = field(default_factory=dict)
     spent_s: float = 0.0
@@ -156,6 +158,8 @@ class _Replaying:
             self._break_off(snippet, execution)
             return
         self.spent_s += execution.wall_s
+        if snippet.id in self.plan.names:
+            self.numbers[self.interpreter.executed - 1] = len(self.steps)
         self._compare(snippet, execution)
         names = self.plan.names.get(snippet.id)
         if names is None:
@@ -168,6 +172,17 @@ class _Replaying:
             self.state.lose(names, f"its replay ended {ended}", cut=False)
         else:
             self.state.bind(names.bound)
+
+    def amended(self, late: Mapping[int, Execution]) -> list[ReplayedStep]:
+        """Return the steps, with what was left running by one and attempted later added to that one."""
+        steps = list(self.steps)
+        for number, execution in late.items():
+            if number in self.numbers:
+                place = self.numbers[number]
+                steps[place] = replace(
+                    steps[place], execution=_with_attempts(steps[place].execution, execution)
+                )
+        return steps
 
     def _reason_against(self, snippet: Snippet) -> str | None:
         if snippet.id not in self.scans:
@@ -262,6 +277,18 @@ class _Replaying:
         names = self.plan.names.get(snippet.id)
         called = names is not None and FINAL_ANSWER in names.called
         return called and not ends_in_call_of(snippet.source, FINAL_ANSWER)
+
+
+def _with_attempts(execution: Execution, late: Execution) -> Execution:
+    """Return an execution with the attempts of another of the same step, which may be of a later session."""
+    attempts = {(each.kind, each.target): each for each in (*execution.attempts, *late.attempts)}
+    unsafe = late.failure_class is FailureClass.UNSAFE_OPERATION
+    return replace(
+        execution,
+        attempts=tuple(attempts.values()),
+        attempts_whole=execution.attempts_whole and late.attempts_whole,
+        failure_class=late.failure_class if unsafe else execution.failure_class,
+    )
 
 
 def _runs_harmless(sandbox: Sandbox) -> bool:

@@ -17,6 +17,7 @@ from spanproof.trace.dialects.raw import RawSpan, raw_spans
 from spanproof.trace.dialects.reading import Reading, span_of
 from spanproof.trace.dialects.registry import DIALECTS, dialect_of
 from spanproof.trace.dialects.siblings import put_right
+from spanproof.trace.dialects.spanproof import add_code
 from spanproof.trace.otlp import ExportTraceServiceRequest
 
 __all__ = ["DIALECTS", "normalise"]
@@ -34,7 +35,7 @@ def _span(raw: RawSpan) -> Span:
     for reader in (dialect, GENERIC):
         try:
             reading = fill_from_others(raw, reader.read(raw), dialect.name)
-            return span_of(raw, reading, dialect.name)
+            return span_of(raw, add_code(raw, reading), dialect.name)
         except Exception:  # noqa: BLE001 - attributes may be anything: one span must not cost the others
             _log.warning("span %s could not be read as %s", raw.span_id, reader.name, exc_info=True)
     return span_of(raw, Reading(), dialect.name)

@@ -23,12 +23,12 @@ from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect
 
 DIALECTS: tuple[Dialect, ...] = (
+    vercel.DIALECT,  # first: our package for TypeScript adds `spanproof.code.*` to its spans
     spanproof.DIALECT,
     openinference.DIALECT,
     langfuse.DIALECT,
     traceloop.DIALECT,
     traceai.DIALECT,
-    vercel.DIALECT,
     mlflow.DIALECT,
     pydantic_ai.DIALECT,
     genai.DIALECT,

@@ -65,6 +65,17 @@ def read(raw: RawSpan) -> Reading:
     )
 
 
+def add_code(raw: RawSpan, reading: Reading) -> Reading:
+    """Return another dialect's reading with code and environment where the span has them in our names."""
+    if not any(key.startswith(_ADDED) for key in raw.attributes):
+        return reading
+    return replace(
+        reading,
+        code=reading.code or _code(raw),
+        environment=reading.environment or _environment(raw),
+    )
+
+
 def _shown(raw: RawSpan, name: str, mime_name: str) -> Payload | None:
     """A value of a span; what our instrumentors wrote is text where they name no type."""
     own = raw.scope.startswith(ours.SCOPE_PREFIX)
@@ -174,6 +185,8 @@ def _error(raw: RawSpan) -> SpanError | None:
         return error
     return replace(error, chain=tuple(name for name in chain if isinstance(name, str)))
 
+
+_ADDED = ("spanproof.code.", "spanproof.environment.")
 
 DIALECT = Dialect(
     "spanproof",

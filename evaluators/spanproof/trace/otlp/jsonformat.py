@@ -16,13 +16,47 @@ from typing import Any
 
 import orjson
 from google.protobuf import json_format
+from google.protobuf.message import Message
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.trace.otlp import unknown
 from spanproof.trace.otlp.errors import MalformedOtlp
+from spanproof.trace.otlp.protobuf import signal_of
 
 _Document = dict[str, Any]
 """Decoded JSON of unknown shape: checked step by step below."""
+_Holder = tuple[_Document, str]
+_Fields = dict[tuple[str, str], tuple[bool, Any]]
+"""Arrays by their two names: whether an item has ids of its own, and the arrays below it."""
+
+_OF_DATA: _Fields = {("dataPoints", "data_points"): (False, {("exemplars", "exemplars"): (True, {})})}
+_METRIC_DATA = (
+    ("gauge", "gauge"),
+    ("sum", "sum"),
+    ("histogram", "histogram"),
+    ("exponentialHistogram", "exponential_histogram"),
+    ("summary", "summary"),
+)
+_OF_METRIC: _Fields = {}
+_HOLDERS: _Fields = {
+    ("resourceSpans", "resource_spans"): (
+        False,
+        {
+            ("scopeSpans", "scope_spans"): (
+                False,
+                {("spans", "spans"): (True, {("links", "links"): (True, {})})},
+            )
+        },
+    ),
+    ("resourceLogs", "resource_logs"): (
+        False,
+        {("scopeLogs", "scope_logs"): (False, {("logRecords", "log_records"): (True, {})})},
+    ),
+    ("resourceMetrics", "resource_metrics"): (
+        False,
+        {("scopeMetrics", "scope_metrics"): (False, {("metrics", "metrics"): (False, _OF_METRIC)})},
+    ),
+}
 
 _ID_BYTES = {"traceId": 16, "spanId": 8, "parentSpanId": 8}
 _SNAKE = {"traceId": "trace_id", "spanId": "span_id", "parentSpanId": "parent_span_id"}
@@ -30,31 +64,33 @@ _HEX = re.compile(r"[0-9a-fA-F]*")
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
-def decode_json(body: bytes) -> ExportTraceServiceRequest:
+def decode_json(body: bytes, kind: Any = ExportTraceServiceRequest) -> Any:
     """The request that this JSON document holds; `{}` is the empty request.
+
+    Args:
+        body: the document.
+        kind: the class of the request.
 
     Raises:
         MalformedOtlp: it is no JSON, or no such message; names the place.
     """
     document = _object(_loads(body), "the request")
-    for span, place in _spans(document):
-        for holder, at in ((span, place), *_links(span, place)):
-            _turn_ids(holder, at, _hex_to_base64)
+    for holder, place in _holders_of_ids(document):
+        _turn_ids(holder, place, _hex_to_base64)
     try:
-        request = json_format.ParseDict(document, ExportTraceServiceRequest(), ignore_unknown_fields=True)
+        request = json_format.ParseDict(document, kind(), ignore_unknown_fields=True)
         unknown.keep(document, request)
     except (json_format.ParseError, TypeError, ValueError, RecursionError) as refused:
-        raise MalformedOtlp(f"not an OTLP trace request in JSON: {refused}") from refused
+        raise MalformedOtlp(f"not an OTLP {signal_of(kind)} request in JSON: {refused}") from refused
     return request
 
 
-def encode_json(request: ExportTraceServiceRequest) -> bytes:
+def encode_json(request: Message) -> bytes:
     """The request as one JSON document. Unknown fields of protobuf have no name to be written by."""
     document = json_format.MessageToDict(request, use_integers_for_enums=True)
     unknown.restore(document, request)
-    for span, place in _spans(document):
-        for holder, at in ((span, place), *_links(span, place)):
-            _turn_ids(holder, at, _base64_to_hex)
+    for holder, place in _holders_of_ids(document):
+        _turn_ids(holder, place, _base64_to_hex)
     return orjson.dumps(document)
 
 
@@ -74,14 +110,20 @@ def _without_surrogates(document: object) -> str:
     return _LONE_SURROGATE.sub("�", text)
 
 
-def _spans(document: _Document) -> Iterator[tuple[_Document, str]]:
-    for resource, at_resource in _items(document, "resourceSpans", "resource_spans", ""):
-        for scope, at_scope in _items(resource, "scopeSpans", "scope_spans", at_resource + "."):
-            yield from _items(scope, "spans", "spans", at_scope + ".")
-
-
-def _links(span: _Document, place: str) -> Iterator[tuple[_Document, str]]:
-    return _items(span, "links", "links", place + ".")
+def _holders_of_ids(holder: _Document, place: str = "", fields: _Fields = _HOLDERS) -> Iterator[_Holder]:
+    """Yield every span, link, log record and exemplar, with its place."""
+    prefix = f"{place}." if place else ""
+    for (camel, snake), (holds, below) in fields.items():
+        for item, at in _items(holder, camel, snake, prefix):
+            if holds:
+                yield item, at
+            if below or below is _OF_METRIC:
+                yield from _holders_of_ids(item, at, below)
+    if fields is _OF_METRIC:
+        for camel, snake in _METRIC_DATA:
+            data = holder.get(camel, holder.get(snake))
+            if isinstance(data, dict):
+                yield from _holders_of_ids(data, f"{prefix}{camel}", _OF_DATA)
 
 
 def _items(holder: _Document, camel: str, snake: str, prefix: str) -> Iterator[tuple[_Document, str]]:

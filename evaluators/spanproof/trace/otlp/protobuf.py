@@ -7,6 +7,8 @@ the field at which they break.
 
 from __future__ import annotations
 
+from typing import Any
+
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -16,18 +18,32 @@ from spanproof.trace.otlp.errors import MalformedOtlp
 _VARINT, _FIXED64, _LENGTH, _START_GROUP, _END_GROUP, _FIXED32 = range(6)
 _MAX_DEPTH = 100
 """The recursion limit of protobuf's own decoders."""
+_MOST_FIELDS = 20_000
+_MOST_TEXT_BYTES = 16 * 1024 * 1024
 
 
-def decode_protobuf(body: bytes) -> ExportTraceServiceRequest:
+def decode_protobuf(body: bytes, kind: Any = ExportTraceServiceRequest) -> Any:
     """The request that these bytes hold; an empty body is the empty request.
+
+    Args:
+        body: the bytes.
+        kind: the class of the request.
 
     Raises:
         MalformedOtlp: the bytes are no such message; names the field and the offset.
     """
     try:
-        return ExportTraceServiceRequest.FromString(body)
+        return kind.FromString(body)
     except DecodeError as refused:
-        raise MalformedOtlp(f"not an OTLP trace request in protobuf: {_why(body, refused)}") from refused
+        raise MalformedOtlp(
+            f"not an OTLP {signal_of(kind)} request in protobuf: {_why(body, refused, kind)}"
+        ) from refused
+
+
+def signal_of(kind: Any) -> str:
+    """Return the word for a class of export requests: trace, logs or metrics."""
+    name: str = kind.DESCRIPTOR.name
+    return name.removeprefix("Export").removesuffix("ServiceRequest").lower()
 
 
 def encode_protobuf(request: ExportTraceServiceRequest) -> bytes:
@@ -39,35 +55,66 @@ class _BrokenError(Exception):
     """Where and how the walk stopped."""
 
 
-def _why(body: bytes, refused: DecodeError) -> str:
+def _why(body: bytes, refused: DecodeError, kind: Any) -> str:
     try:
-        _walk(memoryview(body), 0, ExportTraceServiceRequest.DESCRIPTOR, "", 0)
+        _Walk().message(memoryview(body), 0, kind.DESCRIPTOR, "", 0)
     except _BrokenError as found:
         return str(found)
     return str(refused)
 
 
-def _walk(body: memoryview, base: int, message: Descriptor, place: str, depth: int) -> None:
-    if depth > _MAX_DEPTH:
-        raise _BrokenError(f"{place} is nested more than {_MAX_DEPTH} levels deep")
-    seen: dict[int, int] = {}
-    at = 0
-    while at < len(body):
-        where = place or "the request"
-        key, at = _varint(body, at, base, f"a field key of {where}")
-        number, wire_type = key >> 3, key & 7
-        field = message.fields_by_number.get(number)
-        name = _name(place, field, number, seen)
-        if wire_type == _LENGTH:
-            size, at = _varint(body, at, base, f"the length of {name}")
-            left = len(body) - at
-            if size > left:
-                _check_content(body[at:], base + at, field, name, depth)
-                raise _BrokenError(f"{name} claims {size} bytes, only {left} are left (offset {base + at})")
-            _check_content(body[at : at + size], base + at, field, name, depth)
-            at += size
-        else:
-            at = _skip_scalar(body, at, base, wire_type, name)
+class _Walk:
+    """A walk within a budget: bytes made for it could keep one busy for ever."""
+
+    def __init__(self) -> None:
+        self._fields = _MOST_FIELDS
+        self._text_bytes = _MOST_TEXT_BYTES
+
+    def message(self, body: memoryview, base: int, message: Descriptor, place: str, depth: int) -> None:
+        """Walk a message.
+
+        Raises:
+            _BrokenError: where it breaks, or where the budget ends.
+        """
+        if depth > _MAX_DEPTH:
+            raise _BrokenError(f"{place} is nested more than {_MAX_DEPTH} levels deep")
+        seen: dict[int, int] = {}
+        at = 0
+        while at < len(body):
+            if self._fields <= 0:
+                raise _BrokenError(f"the first {_MOST_FIELDS} fields are well-formed, a later one is not")
+            self._fields -= 1
+            where = place or "the request"
+            key, at = _varint(body, at, base, f"a field key of {where}")
+            number, wire_type = key >> 3, key & 7
+            field = message.fields_by_number.get(number)
+            name = _name(place, field, number, seen)
+            if wire_type == _LENGTH:
+                size, at = _varint(body, at, base, f"the length of {name}")
+                left = len(body) - at
+                if size > left:
+                    self._content(body[at:], base + at, field, name, depth)
+                    raise _BrokenError(
+                        f"{name} claims {size} bytes, only {left} are left (offset {base + at})"
+                    )
+                self._content(body[at : at + size], base + at, field, name, depth)
+                at += size
+            else:
+                at = _skip_scalar(body, at, base, wire_type, name)
+
+    def _content(
+        self, content: memoryview, base: int, field: FieldDescriptor | None, name: str, depth: int
+    ) -> None:
+        if field is None:
+            return
+        if field.message_type is not None:
+            self.message(content, base, field.message_type, name, depth + 1)
+        elif field.type == FieldDescriptor.TYPE_STRING and self._text_bytes >= len(content):
+            self._text_bytes -= len(content)
+            try:
+                str(content, "utf-8")
+            except UnicodeDecodeError as bad:
+                raise _BrokenError(f"{name} is not UTF-8 (offset {base + bad.start})") from bad
 
 
 def _name(place: str, field: FieldDescriptor | None, number: int, seen: dict[int, int]) -> str:
@@ -76,20 +123,6 @@ def _name(place: str, field: FieldDescriptor | None, number: int, seen: dict[int
         name = f"{name}[{seen.get(number, 0)}]"
         seen[number] = seen.get(number, 0) + 1
     return f"{place}.{name}" if place else name
-
-
-def _check_content(
-    content: memoryview, base: int, field: FieldDescriptor | None, name: str, depth: int
-) -> None:
-    if field is None:
-        return
-    if field.message_type is not None:
-        _walk(content, base, field.message_type, name, depth + 1)
-    elif field.type == FieldDescriptor.TYPE_STRING:
-        try:
-            str(content, "utf-8")
-        except UnicodeDecodeError as bad:
-            raise _BrokenError(f"{name} is not UTF-8 (offset {base + bad.start})") from bad
 
 
 def _skip_scalar(body: memoryview, at: int, base: int, wire_type: int, name: str) -> int:

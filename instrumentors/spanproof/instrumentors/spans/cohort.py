@@ -18,7 +18,7 @@ from spanproof.instrumentors.content.texts import text_of, well_formed
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.spans.contexts import attach, current, detach_anywhere
 from spanproof.instrumentors.spans.fast_span import set_attributes
-from spanproof.semconv.spanproof import COHORT_PREFIX, SCOPE_PREFIX
+from spanproof.semconv.spanproof import COHORT_PREFIX, EVAL_TAGS, SCOPE_PREFIX
 
 COHORT_KEY: Final = create_key("spanproof-cohort")
 """Under which a context holds its cohort."""
@@ -68,16 +68,20 @@ class CohortProcessor(SpanProcessor):
     """Gives the cohort to spans that are not ours, and the defaults to all."""
 
     def __init__(self) -> None:
-        self._defaults: dict[str, str] = {}
+        self._defaults: dict[str, str | tuple[str, ...]] = {}
 
     def set_default(self, dimension: str, value: str) -> None:
         """Set a dimension's value for spans whose cohort has no other."""
         self._defaults = {**self._defaults, COHORT_PREFIX + dimension: _text(value)}
 
+    def set_tags(self, tags: tuple[str, ...]) -> None:
+        """Set what spans are to be judged for."""
+        self._defaults = {**self._defaults, EVAL_TAGS: tuple(map(_text, tags))}
+
     @shielded("cohort.on_start")
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         """Set what the span does not carry yet."""
-        cohort = cohort_attributes(parent_context)
+        cohort: Mapping[str, str | tuple[str, ...]] = cohort_attributes(parent_context)
         if self._defaults:
             cohort = {**self._defaults, **cohort}
         elif not cohort or _is_ours(span):

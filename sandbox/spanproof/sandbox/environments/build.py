@@ -59,10 +59,10 @@ class Environments:
         self._failed: dict[str, tuple[float, EnvironmentUnavailable]] = {}
 
     def lease(self, wanted: PackageSet | Wanted) -> Lease:
-        """The image of a package set, built where it is not there yet, which is told to the log.
+        """The image of a package set, built where it is missing, which is logged.
 
-        A plain set that could not be built is not tried again for a minute: every run of a cohort asks
-        for it.
+        A plain set that could not be built is not tried again for a minute: every run of a cohort
+        requests it.
 
         Raises:
             EnvironmentUnavailable: names the pin and the remedy.

@@ -47,17 +47,17 @@ def run_client(command: Sequence[str], directory: Path, extra: Mapping[str, str]
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
 
-def refuse_by_machine(told: str, client: str) -> None:
+def refuse_by_machine(output: str, client: str) -> None:
     """Where a client failed for want of a network or of room.
 
     Raises:
         EnvironmentUnavailable: it did.
     """
-    if _NO_SPACE.search(told):
+    if _NO_SPACE.search(output):
         raise no_space()
-    if _NO_NETWORK.search(told):
+    if _NO_NETWORK.search(output):
         raise EnvironmentUnavailable(
-            f"the package index cannot be reached ({_last_line(told)}); check the network and {client}'s"
+            f"the package index cannot be reached ({_last_line(output)}); check the network and {client}'s"
             f" configuration ({client} config list), or build the environment where there is one"
         )
 
@@ -70,9 +70,9 @@ def no_space() -> EnvironmentUnavailable:
     )
 
 
-def failed(client: str, told: str) -> EnvironmentUnavailable:
+def failed(client: str, output: str) -> EnvironmentUnavailable:
     """A failure of a client that has no class of its own."""
-    return EnvironmentUnavailable(f"{client} could not get the packages: {_last_line(told)}")
+    return EnvironmentUnavailable(f"{client} could not get the packages: {_last_line(output)}")
 
 
 def digest_of(path: Path, algorithm: str) -> bytes:
@@ -86,6 +86,6 @@ def subresource_integrity(path: Path, algorithm: str) -> str:
     return f"{algorithm}-{base64.b64encode(digest_of(path, algorithm)).decode()}"
 
 
-def _last_line(told: str) -> str:
-    lines = [line.strip() for line in told.splitlines() if line.strip()]
+def _last_line(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     return lines[-1][:500] if lines else "it gave no reason"

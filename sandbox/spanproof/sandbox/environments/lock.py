@@ -1,7 +1,7 @@
 """Locks: every package of an environment, those that others need included, with version and hash.
 
 A lock is made at the first build of a package set and kept: the same set gives the same packages from then
-on, whatever has been published since. Two keys follow from it: of what was asked for, and of what was locked.
+on, whatever has been published since. Two keys follow from it: of what was requested, and of what was locked.
 """
 
 from __future__ import annotations
@@ -156,19 +156,19 @@ def platform_of() -> str:
 
 
 def key_of_wish(packages: PackageSet) -> str:
-    """Names what was asked for, on this machine: the lock of it is found by this.
+    """Return the key of what was requested on this machine, by which its lock is found.
 
     Raises:
         EnvironmentUnavailable: a pin is not exact.
     """
-    asked = {
+    requested = {
         "form": _FORM,
         "ecosystem": packages.ecosystem,
         "pins": sorted(f"{pin.name}{pin.extras}@{pin.version}" for pin in pins_of(packages)),
         "runtime": runtime_of(packages.ecosystem),
         "platform": platform_of(),
     }
-    return _digest(asked)
+    return _digest(requested)
 
 
 def _digest(value: object) -> str:

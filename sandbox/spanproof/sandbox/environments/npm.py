@@ -99,7 +99,7 @@ def _locked(entries: Mapping[str, Any]) -> Iterator[Locked]:
 
 
 def _fits(entry: Mapping[str, Any]) -> bool:
-    """Whether a package is for this system, as its own manifest tells."""
+    """Whether a package is for this system, by its own manifest."""
     here = {
         "os": "linux",
         "cpu": _CPUS.get(platform.machine(), platform.machine()),
@@ -114,9 +114,9 @@ def _fits(entry: Mapping[str, Any]) -> bool:
 
 
 def _npm(arguments: list[str], directory: Path) -> None:
-    code, out, told = run_client([*_command(), *arguments], directory, _QUIET)
+    code, out, errors = run_client([*_command(), *arguments], directory, _QUIET)
     if code != 0:
-        raise _reason(out, told)
+        raise _reason(out, errors)
 
 
 @cache
@@ -134,8 +134,8 @@ def _command() -> tuple[str, ...]:
     )
 
 
-def _reason(out: str, told: str) -> EnvironmentUnavailable:
-    """Tell by the code that npm gives with `--json`."""
+def _reason(out: str, errors: str) -> EnvironmentUnavailable:
+    """Return the error for the code that npm gives with `--json`."""
     try:
         error = json.loads(out)["error"]
         code, summary = str(error.get("code")), str(error.get("summary") or error.get("detail"))
@@ -152,5 +152,5 @@ def _reason(out: str, told: str) -> EnvironmentUnavailable:
         return EnvironmentUnavailable(f"the pins do not go together: {first}")
     if code == "EINTEGRITY":
         return EnvironmentUnavailable(f"a tarball is not the one that the registry promised: {first}")
-    refuse_by_machine(f"{told}\n{code} {first}", "npm")
-    return failed("npm", told if not first else f"{code}: {first}")
+    refuse_by_machine(f"{errors}\n{code} {first}", "npm")
+    return failed("npm", errors if not first else f"{code}: {first}")

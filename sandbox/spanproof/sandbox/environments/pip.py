@@ -86,39 +86,39 @@ def _download(requirements: object, directory: Path, options: tuple[str, ...]) -
     listed = directory.with_suffix(".wanted")
     listed.write_text("\n".join(requirements) + "\n", encoding="utf-8")  # type: ignore[arg-type]
     command = [sys.executable, "-m", "pip", "download", "--only-binary=:all:", "--dest", str(directory)]
-    code, out, told = run_client([*command, *options, "-r", str(listed)], directory, _QUIET)
+    code, out, errors = run_client([*command, *options, "-r", str(listed)], directory, _QUIET)
     if code != 0:
-        raise _reason(out + told, directory)
+        raise _reason(out + errors, directory)
 
 
-def _reason(told: str, directory: Path) -> EnvironmentUnavailable:
-    if "No module named pip" in told:
+def _reason(errors: str, directory: Path) -> EnvironmentUnavailable:
+    if "No module named pip" in errors:
         return EnvironmentUnavailable(
             f"there is no pip beside {sys.executable}; install it there: {sys.executable} -m ensurepip"
         )
-    refuse_by_machine(told, "pip")
-    absent = _NOT_FOUND.search(told)
+    refuse_by_machine(errors, "pip")
+    absent = _NOT_FOUND.search(errors)
     if absent is not None:
         return _not_found(absent[1], directory)
-    if "DO NOT MATCH THE HASHES" in told:
+    if "DO NOT MATCH THE HASHES" in errors:
         return EnvironmentUnavailable(
             "a wheel is not the one that was locked: its content has changed at the package index;"
             " if that is right, remove the lock: spanproof sandbox environment prune --locks"
         )
-    if "ResolutionImpossible" in told:
+    if "ResolutionImpossible" in errors:
         lines = [
-            line.strip() for line in told.splitlines() if " depends on " in line or " requested " in line
+            line.strip() for line in errors.splitlines() if " depends on " in line or " requested " in line
         ]
         return EnvironmentUnavailable(f"the pins do not go together: {'; '.join(lines)[:1000]}")
-    return failed("pip", told)
+    return failed("pip", errors)
 
 
 def _not_found(pin: str, directory: Path) -> EnvironmentUnavailable:
-    """Tell a package that is not there from one that has no wheel for this machine; asks, builds nothing."""
+    """Return whether a package is missing or has no wheel for this machine; queries, builds nothing."""
     name = re.split(r"[=<>!~\[;]", pin, maxsplit=1)[0]
     version = pin.partition("==")[2]
     command = [sys.executable, "-m", "pip", "index", "versions", name]
-    _code, out, _told = run_client(command, directory, _QUIET)
+    _code, out, _errors = run_client(command, directory, _QUIET)
     listed = _KNOWN.search(out)
     versions = [one.strip() for one in listed[1].split(",")] if listed is not None else []
     if any(same_version(one, version) for one in versions):
@@ -143,12 +143,12 @@ def _locked(path: Path) -> Locked:
 
 
 def _check(pins: tuple[Pin, ...], locked: tuple[Locked, ...]) -> None:
-    """What came is what was asked for."""
+    """Check that what came is what was requested."""
     by_name = {one.name: one for one in locked}
     for pin in pins:
         came = by_name.get(pin.name)
         if came is None or not same_version(came.version, pin.version):
             got = came.version if came is not None else "nothing"
             raise EnvironmentUnavailable(
-                f"{pin.name}=={pin.version} was asked for, and {got} came; try again"
+                f"{pin.name}=={pin.version} was requested, and {got} came; try again"
             )

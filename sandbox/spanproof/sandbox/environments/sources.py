@@ -17,7 +17,7 @@ _HASH = re.compile(r"--hash[= ]sha256:([0-9a-f]{64})")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A package set as a file tells it.
+    """A package set as a file lists it.
 
     Attributes:
         hashes: by package, the sha256 (pip, in hex) that its archive may have; not named, any.

@@ -44,7 +44,7 @@ class Image:
 
 
 class Lease:
-    """An image that nobody removes while this is open."""
+    """An image that no process removes while this is open."""
 
     def __init__(self, path: Path, lock: Lock, descriptor: int) -> None:
         self.path = path
@@ -60,9 +60,9 @@ class Lease:
 
 def default_directory() -> Path:
     """`$SPANPROOF_ENVIRONMENTS`, else `spanproof/environments` in the user's cache."""
-    told = os.environ.get(DIRECTORY_VARIABLE)
-    if told:
-        return Path(told).absolute()
+    given = os.environ.get(DIRECTORY_VARIABLE)
+    if given:
+        return Path(given).absolute()
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(cache).absolute() / "spanproof" / "environments"
 
@@ -99,7 +99,7 @@ class Store:
         except OSError as problem:
             if problem.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
                 raise
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # carried here, to read: nobody prunes it
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # carried here, to read: it is not pruned
         assert descriptor is not None  # we waited
         if not path.is_dir():
             os.close(descriptor)

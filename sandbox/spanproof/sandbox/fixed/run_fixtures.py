@@ -64,6 +64,11 @@ class RunFixtures:
             self._poll.register(self._tape, select.EPOLLIN)
 
     @property
+    def has_seed(self) -> bool:
+        """Whether random bytes are ours to give."""
+        return self._entropy is not None
+
+    @property
     def environment(self) -> dict[str, str]:
         """Variables a program needs to find it."""
         return self._tape.environment if self._tape is not None else {}

@@ -22,7 +22,7 @@ from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.guest.ending import shut_down
 from spanproof.sandbox.guest.inbox import Inbox, message
 from spanproof.sandbox.guest.python import run_program, run_tested
-from spanproof.sandbox.guest.reporter import CONTROL_FD, Reporter
+from spanproof.sandbox.guest.reporter import CONTROL_FD, STEPS_FD, Reporter
 from spanproof.sandbox.guest.session import serve_session
 from spanproof.sandbox.guest.sql import run_sql
 
@@ -57,7 +57,7 @@ def guest_main(begin: Callable[[], None], *, has_pages: bool = False) -> NoRetur
 
 
 def begin_alone(
-    descriptors: Descriptors, work: str, arm: Callable[[int], None], *, seeded: bool = False
+    descriptors: Descriptors, work: str, arm: Callable[[int], None], *, observed: bool = False
 ) -> None:
     """Begin as the fork of a process that has prepared nothing.
 
@@ -65,7 +65,7 @@ def begin_alone(
         descriptors: what the supervisor hands over.
         work: its directory.
         arm: raises the walls; gets the control descriptor.
-        seeded: its random bytes are answered by the supervisor, and not before there is a job: draw none.
+        observed: its random bytes are shown to the supervisor, and not before there is a job: draw none.
     """
     os.setsid()
     for number, fd in enumerate((descriptors.stdin, descriptors.stdout, descriptors.stderr)):
@@ -76,7 +76,7 @@ def begin_alone(
     settle()
     arm(CONTROL_FD)
     os.chdir(work)
-    if not seeded:
+    if not observed:
         determinism.reseed()
 
 
@@ -126,6 +126,10 @@ def run_job(inbox: Inbox, control: int) -> int:
     if job["seed"] is not None:
         determinism.fix(job["seed"])
     if language == "session":
+        if job["seed"] is None:
+            determinism.reseed()  # now that the supervisor lets the kernel answer
+        if job.get("held"):
+            inbox, reporter = Inbox(STEPS_FD), Reporter(STEPS_FD, "")
         return serve_session(job, inbox, reporter)
     if job.get("argv"):
         return _become(job["argv"], reporter, language)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from spanproof.sandbox.model import Attempt, AttemptKind, Execution, FailureClass, Limits, Raised, Tier
@@ -90,11 +90,15 @@ def classify(facts: Facts, limits: Limits) -> FailureClass:
 
 def _unsafe(facts: Facts) -> bool:
     """Whether a privileged call was refused: no way to end, and no `except`, makes that undone."""
+    return _is_unsafe(facts.attempts)
+
+
+def _is_unsafe(attempts: Sequence[Attempt]) -> bool:
     return any(
         attempt.kind is AttemptKind.PRIVILEGE
         and not attempt.allowed
         and attempt.target not in _ASKED_BY_LIBRARIES
-        for attempt in facts.attempts
+        for attempt in attempts
     )
 
 
@@ -218,6 +222,23 @@ def build_execution(
         tests_failed=_failed(header.get("tests_failed"), facts.tests_total),
         # A supervisor that does not say has the weaker one.
         tier=Tier.FULL if header.get("tier") == Tier.FULL else Tier.REDUCED,
+    )
+
+
+def add_attempts(execution: Execution, header: Mapping[str, Any]) -> Execution:
+    """Return an execution with attempts that were recorded after it was reported."""
+    attempts = {(each.kind, each.target): each for each in execution.attempts}
+    for more in _attempts(header.get("attempts")):
+        known = attempts.get((more.kind, more.target))
+        if known is not None:
+            more = replace(more, allowed=more.allowed and known.allowed, count=more.count + known.count)
+        attempts[more.kind, more.target] = more
+    found = tuple(attempts.values())
+    return replace(
+        execution,
+        attempts=found,
+        attempts_whole=execution.attempts_whole and header.get("merged") is not True,
+        failure_class=FailureClass.UNSAFE_OPERATION if _is_unsafe(found) else execution.failure_class,
     )
 
 

@@ -15,6 +15,9 @@ from typing import Any
 CONTROL_FD = 900
 """Out of the way of programs that close what they know or count descriptors."""
 
+STEPS_FD = 0x7FFFFFF0
+"""A number that no descriptor can have: a supervisor that holds calls answers reads and writes of it."""
+
 _NO_NAME = "cannot import name "
 """How Python words that a module is there and the name is not: no package is missing then."""
 

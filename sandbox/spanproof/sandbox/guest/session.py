@@ -7,6 +7,7 @@ exception ends the step, not the session.
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import sys
 from collections.abc import Callable
@@ -21,7 +22,12 @@ from spanproof.sandbox.guest.values import head_of, json_form, text_of
 
 _RESULT_BYTES = 384 * 1024
 """Of a result's JSON form, and of its text, as JSON: both have room in one frame."""
-_eval, _exec, _getpid = eval, exec, os.getpid
+_LEVELS = 6
+"""Calls from C to Python between the loop and a step: some 500 bytes of stack each, by which the supervisor
+knows that it is the loop that reads; see `held_channel`."""
+_eval, _exec, _getpid, _partial = eval, exec, os.getpid, functools.partial
+
+_Run = Callable[[dict[str, Any]], tuple[Any, bool]]
 
 
 def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int:
@@ -30,18 +36,20 @@ def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int
     toolbox = Toolbox(inbox, reporter)
     for name, parameters in spec["tools"]:
         module.__dict__[name] = toolbox.stub(name, parameters)
-    own = _getpid()
-    reporter.send("ready")
+    getpid, own = _getpid, _getpid()
+    # Bound here: a step can put others in their places in the modules.
+    next_message, send, run_step, flush = inbox.next, reporter.send, _step, _flush
+    send("ready")
     while True:
         try:
-            header, parts = inbox.next("step")
+            header, parts = next_message("step")
         except EOFError:
             return 0
-        report = _step(parts[0].decode("utf-8", "surrogatepass"), module.__dict__)
-        _flush()
-        if _getpid() != own:  # a child that the step has forked comes to its end: the steps are its parent's
+        report = run_step(parts[0].decode("utf-8", "surrogatepass"), module.__dict__)
+        flush()
+        if getpid() != own:  # a child that the step has forked comes to its end: the steps are its parent's
             return 0 if report["outcome"] == "ok" else 1
-        reporter.send("step", step=header["step"], **report)
+        send("step", step=header["step"], **report)
 
 
 def _step(source: str, namespace: dict[str, Any]) -> dict[str, Any]:
@@ -52,7 +60,7 @@ def _step(source: str, namespace: dict[str, Any]) -> dict[str, Any]:
         print_exception(problem.with_traceback(None))
         return {"outcome": "syntax", "raised": describe(problem, FILENAME)}
     try:
-        value, is_expression = run(namespace)
+        value, is_expression = _call_deeper(_LEVELS, run, namespace)
         return {"outcome": "ok", **(_encode_clock(value) if is_expression else {})}
     except BaseException as exception:  # noqa: BLE001 - whatever a step raises ends that step only
         if isinstance(exception, SystemExit) and exit_code_of(exception) == 0:
@@ -61,17 +69,23 @@ def _step(source: str, namespace: dict[str, Any]) -> dict[str, Any]:
         return {"outcome": "raised", "raised": describe(exception, FILENAME)}
 
 
-def _prepared(source: str) -> Callable[[dict[str, Any]], tuple[Any, bool]]:
+def _call_deeper(levels: int, run: _Run, namespace: dict[str, Any]) -> tuple[Any, bool]:
+    """Run a step, with that many calls from C to Python on the stack below the loop."""
+    return _partial(_call_deeper, levels - 1, run, namespace)() if levels else run(namespace)
+
+
+def _prepared(source: str) -> _Run:
     """The step as a function of its namespace; the value of a last expression is what it gives."""
     show_source(source)
     try:
         return _compiled(ast.parse(source, FILENAME))
-    except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError):
-        compile_source(source)  # for a problem that is reported as a plain interpreter does
-        raise
+    except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as found:
+        problem = found.with_traceback(None)
+    compile_source(source)  # for a problem that is reported as a plain interpreter does
+    raise problem
 
 
-def _compiled(tree: ast.Module) -> Callable[[dict[str, Any]], tuple[Any, bool]]:
+def _compiled(tree: ast.Module) -> _Run:
     if not tree.body or not isinstance(tree.body[-1], ast.Expr):
         whole = compile(tree, FILENAME, "exec", dont_inherit=True)
         return lambda namespace: (_exec(whole, namespace), False)

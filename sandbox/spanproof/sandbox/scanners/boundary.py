@@ -29,6 +29,10 @@ _METADATA_HOSTS = frozenset(
 )  # fmt: skip
 
 
+_IMPLIED_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443, "ftp": 21, "sftp": 22, "ssh": 22}
+"""The port of a URL that names none."""
+
+
 class Action(StrEnum):
     """What is done to a path."""
 
@@ -114,6 +118,8 @@ class Boundary:
             return Crossing("network.dynamic", "reaches a host that is not known")
         text = head.strip().replace("\\", "/")
         scheme, separator, rest = text.partition("://")
+        if separator and scheme.lower() in {"zip", "tar", "gzip", "zip+file", "tar+file"}:
+            return self.path(Action.READ, (rest.partition("!")[0], *pieces[1:]))
         if separator and scheme.lower() == "file":
             return self.path(Action.READ, ("/" + rest.partition("/")[2], *pieces[1:]))
         if text.startswith("data:"):
@@ -142,7 +148,7 @@ class Boundary:
     def _split_url(self, text: str) -> Crossing | None:
         try:
             split = urlsplit(text)
-            host, port = split.hostname or "", split.port
+            host, port = split.hostname or "", split.port or _IMPLIED_PORTS.get(split.scheme.lower())
         except ValueError:
             return Crossing("network.host", f"reaches a host that cannot be read: {_shown(text)}")
         return self.host(unquote(host), port)

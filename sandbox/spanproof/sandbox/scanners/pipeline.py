@@ -1,8 +1,8 @@
 """The gate before execution: every scanner that concerns a snippet's language, one after another, in process.
 
 In: a language and a text. Out: a `Scan`, always. The strictest finding decides; an advisory one never does. A
-scanner that raises denies with `scanner_error`, as does one of the user's that runs out of time; where ours
-do, the snippet is reviewed: what could not be judged does not pass. Long code is read in a process of its
+scanner that raises denies with `scanner_error`; one that runs out of time leaves the snippet to review, under
+every aggregation: what could not be judged does not pass. Long code is read in a process of its
 own.
 """
 
@@ -193,8 +193,7 @@ class Pipeline:
             if clock() > deadline and not scanner.keeps_time:
                 raise OutOfTime(f"it took more than {budget:g} s")  # noqa: TRY301 - reported like any failure
         except OutOfTime as failure:
-            late = "too-complex" if self._is_ours and not scanner.keeps_time else "scanner_error"
-            report.add(late, START, f"the {scanner.name} scanner failed: {type(failure).__name__}: {failure}")
+            report.add("too-complex", START, f"the {scanner.name} scanner ran out of time: {failure}")
             return True
         except Exception as failure:  # noqa: BLE001 - whatever it is, an unjudged snippet does not pass
             reason = f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__

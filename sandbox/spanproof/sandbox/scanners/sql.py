@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import logging
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
-from spanproof.sandbox.policy import READ_VERBS
-from spanproof.sandbox.scanners.boundary import Action, Pieces
+from spanproof.sandbox.policy import READ_VERBS, SqlRule
+from spanproof.sandbox.scanners.boundary import Action, Boundary, Pieces
 from spanproof.sandbox.scanners.catalogue import read_sections, words_of
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
@@ -49,6 +50,10 @@ _WRITING_VERBS: Final = words_of(_WORDS, "writing")
 _SCHEMA_VERBS: Final = words_of(_WORDS, "schema")
 _TRANSACTION_VERBS: Final = words_of(_WORDS, "transaction")
 _STATEMENT_KEYS: Final = words_of(_WORDS, "statements")
+
+_ALL_VERBS: Final = (
+    READ_VERBS | _WRITING_VERBS | _SCHEMA_VERBS | _TRANSACTION_VERBS | {"grant", "revoke", "deny", "command"}
+)
 
 _COMMANDS: Final = re.compile(
     r"(?im)^\s*+(?:\.(?:shell|system|import|output|once|read|load|open|save|backup|restore|excel|dump|clone|log)\b"
@@ -133,21 +138,61 @@ def without_database(name: str) -> str:
     return name.replace(IN_MEMORY, "").replace(IN_FILE, "")
 
 
-def is_held(context: Context, database: Database) -> bool:
-    """Whether a statement is held to the policy's verbs and tables, and not only to what reaches out.
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Where a statement goes, as far as the program shows; what is not known is empty."""
 
-    On a server always; elsewhere, but in memory, where the policy states verbs or tables. By default a file
-    of a database may be changed like any other file that may be written.
+    kind: Database
+    host: str = ""
+    database: str = ""
+    file: str = ""
+
+
+def connection_of_url(url: str) -> Connection:
+    """The connection that a database's URL makes."""
+    try:
+        split = urlsplit(url)
+        host, path = split.hostname or "", split.path.removeprefix("/")
+    except ValueError:
+        return Connection(Database.SERVER)
+    if not url.startswith(("sqlite", "duckdb")):
+        return Connection(Database.SERVER, host, path)
+    in_memory = not path or path.startswith(":memory:")
+    return Connection(Database.MEMORY) if in_memory else Connection(Database.FILE, file=path)
+
+
+def is_held(context: Context, connection: Connection) -> bool:
+    """Whether a statement is held to verbs and tables, and not only to what reaches out.
+
+    By the first of the policy's rules for the connection. Without one: on a server always; elsewhere, but in
+    memory, where the policy states verbs or tables. By default a file of a database may be changed like any
+    other file that may be written.
     """
-    policy = context.boundary.policy
+    policy, database = context.boundary.policy, connection.kind
+    if _rule_for(context, connection) is not None:
+        return True
     stated = policy.sql_tables is not None or policy.sql_verbs != READ_VERBS
     return database is Database.SERVER or (stated and database is not Database.MEMORY)
 
 
-def scan_sent(context: Context, pieces: Pieces, database: Database) -> None:
+def _rule_for(context: Context, connection: Connection) -> SqlRule | None:
+    in_memory = connection.kind is Database.MEMORY
+    file = context.boundary.work_path(connection.file) if connection.file else ""
+    for rule in context.boundary.policy.sql_rules:
+        if rule.concerns(connection.host, connection.database, file, memory=in_memory):
+            return rule
+    return None
+
+
+def scan_sent(context: Context, pieces: Pieces, connection: Connection) -> None:
     """Judge a statement, known as far as its pieces, that a program in another language sends."""
     text = "".join(_HOLE if piece is None else piece for piece in pieces)
-    if not is_held(context, database):
+    rule = _rule_for(context, connection)
+    if rule is not None:
+        verbs = _ALL_VERBS if rule.verbs is None else rule.verbs
+        policy = replace(context.boundary.policy, sql_verbs=verbs, sql_tables=rule.tables)
+        context = replace(context, boundary=Boundary(policy))
+    if not is_held(context, connection):
         _scan_functions(context, text)
         return
     if None in pieces:
@@ -171,6 +216,7 @@ def _scan_functions(context: Context, text: str) -> None:
         context.add("sql.too-complex", START, "takes longer to parse than its time")
         return
     for statement in statements:
+        _judge_files(context, statement)
         _judge_functions(context, source, statement)
         _judge_attach(context, statement)
 
@@ -320,6 +366,7 @@ def _judge(context: Context, source: Source, statement: exp.Expr) -> None:
                 f"the statement {_verb(inner).upper()} inside another is not allowed",
             )
     _judge_tables(context, statement)
+    _judge_files(context, statement)
     _judge_functions(context, source, statement)
     _judge_attach(context, statement)
 
@@ -365,10 +412,26 @@ def _judge_tables(context: Context, statement: exp.Expr) -> None:
         name = table.name.lower()
         if name in {"", _HOLE} or name in ctes:
             continue
-        if "/" in name or name.endswith((".csv", ".parquet", ".json", ".tsv", ".xlsx")):
-            _judge_path(context, table.name)
-        elif allowed is not None and name not in allowed and f"{table.db}.{name}".lower() not in allowed:
+        if (
+            allowed is not None
+            and not _is_file(name)
+            and name not in allowed
+            and f"{table.db}.{name}".lower() not in allowed
+        ):
             context.add("sql.table.unlisted", START, f"the table {name} is not one the policy names")
+
+
+def _judge_files(context: Context, statement: exp.Expr) -> None:
+    """Judge files that a statement reads like tables."""
+    from sqlglot import exp
+
+    for table in statement.find_all(exp.Table):
+        if _is_file(table.name.lower()):
+            _judge_path(context, table.name)
+
+
+def _is_file(name: str) -> bool:
+    return "/" in name or name.endswith((".csv", ".parquet", ".json", ".tsv", ".xlsx"))
 
 
 def _judge_functions(context: Context, source: Source, statement: exp.Expr) -> None:

@@ -75,10 +75,10 @@ def test_it_ends_when_a_worker_of_pytest_is_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("victim", ["spawner", "its parent"])
-def test_killing_its_keeper_ends_it_at_once_with_all_it_started(tmp_path: Path, victim: str) -> None:
+def test_killing_its_reaper_ends_it_at_once_with_all_it_started(tmp_path: Path, victim: str) -> None:
     with (tmp_path / "dockerd.users").open("a") as users:
         fcntl.flock(users, fcntl.LOCK_SH)
-        parent = docker_daemon.start_keeper(tmp_path, "--no-image")
+        parent = docker_daemon.start_reaper(tmp_path, "--no-image")
         assert becomes(lambda: (tmp_path / "dockerd.json").exists())
         place = Path(
             json.loads((tmp_path / "dockerd.json").read_text())["host"].removeprefix("unix://")

@@ -33,7 +33,7 @@ from waiting import wait_until
 
 from spanproof.sandbox.registry import open_sandbox
 
-from .machine import Machine
+from .machine import Machine, require_machines
 
 KEY = "e2b_" + "0" * 40
 
@@ -254,6 +254,7 @@ def _application(service: Loopback) -> ASGIApp:
 @contextlib.contextmanager
 def serve() -> Iterator[tuple[Loopback, str]]:
     """The service, and its address, for as long as the context lasts."""
+    require_machines()
     service = Loopback()
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(

@@ -99,13 +99,15 @@ class Machine:
         self._thread.start()
 
     def _hold(self) -> None:
-        if self._jail is None:
-            self._hold_container()
-        else:
-            self._hold_session(self._jail)
-        self.ended = True
-        for waiting in list(self._waiting.values()):
-            self._loop.call_soon_threadsafe(waiting.put_nowait, ["gone"])
+        try:
+            if self._jail is None:
+                self._hold_container()
+            else:
+                self._hold_session(self._jail)
+        finally:  # also where it could not start: requests that wait for it must end
+            self.ended = True
+            for waiting in list(self._waiting.values()):
+                self._loop.call_soon_threadsafe(waiting.put_nowait, ["gone"])
 
     def _hold_container(self) -> None:
         pipe, empty_fd = subprocess.PIPE, os.open(os.devnull, os.O_RDONLY)
@@ -172,10 +174,17 @@ class Machine:
         self._thread.join(30)
 
 
+def require_machines() -> None:
+    """Fail at once where no machine can be started."""
+    if os.geteuid() != 0 or shutil.which("bwrap") is None:
+        raise RuntimeError(
+            "a machine of the loopback needs root and bubblewrap (apt-get install bubblewrap);"
+            ' pytest -m "not machine" leaves these tests out'
+        )
+
+
 def _bubblewrap(empty_fd: int) -> list[str]:
     """The command of a machine: our files, read-only, an empty /tmp, root with the rights the guest needs."""
-    if os.geteuid() != 0 or shutil.which("bwrap") is None:
-        raise RuntimeError("a machine of the loopback takes root and bubblewrap: apt-get install bubblewrap")
     walls = "--ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --unshare-pid --unshare-net --unshare-ipc"
     walls += " --unshare-uts --die-with-parent --new-session --cap-drop ALL"
     walls += f" --ro-bind-data {empty_fd} /etc/profile"  # commands are run by a login shell

@@ -49,7 +49,7 @@ def begun_in(directory: Path) -> tuple[SessionRun, socket.socket]:
     tree = Alone(own_user=False)
     box = Directory(str(directory), tree)
     watcher = Watcher(arch, Boundary((), ""))
-    place = Isolation(tree, box, NoNetwork(), watcher, cast(Origin, _Never()))
+    place = Isolation(tree, box, NoNetwork(), watcher, cast(Origin, _Never()), holds_calls=False)
     control, guest = socket.socketpair()
     channel, host = socket.socketpair()
     control.setblocking(False)

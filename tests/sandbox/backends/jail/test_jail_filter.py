@@ -9,9 +9,10 @@ from seccomp_interpreter import run_program
 
 from spanproof.sandbox.backends.jail.seccomp.bpf import RET_ALLOW, RET_ENOSYS, RET_EPERM, RET_NOTIFY
 from spanproof.sandbox.backends.jail.seccomp.conditions import LARGE_MAPPING_BYTES
-from spanproof.sandbox.backends.jail.seccomp.filter import SEEDED, compile_filter, compile_silent_filter
-from spanproof.sandbox.backends.jail.seccomp.rules import ALLOWED, CONDITIONAL, NAMED, REFUSED, WATCHED
+from spanproof.sandbox.backends.jail.seccomp.filter import compile_filter, compile_silent_filter
+from spanproof.sandbox.backends.jail.seccomp.rules import ALLOWED, CONDITIONAL, FORKS, NAMED, REFUSED, WATCHED
 from spanproof.sandbox.backends.jail.seccomp.syscalls import AARCH64, ARCHES, X86_64, Arch
+from spanproof.sandbox.guest.reporter import STEPS_FD
 
 UID = 1000
 PROGRAMS = {arch.machine: compile_filter(arch, UID) for arch in ARCHES.values()}
@@ -133,10 +134,13 @@ def test_what_escapes_a_filter_is_not_allowed() -> None:
 
 
 @both
-def test_an_allowed_call_can_be_the_supervisor_s_to_answer(arch: Arch) -> None:
-    number = arch.number("getrandom")
-    PROGRAMS["seeded"] = compile_filter(arch, UID, SEEDED)
-    assert verdict(arch, number) == RET_ALLOW
-    seeded = Arch("seeded", arch.audit, arch.numbers)
-    assert verdict(seeded, number) == RET_NOTIFY
-    assert verdict(seeded, arch.number("read")) == RET_ALLOW
+def test_an_observed_guest_shows_its_chance_its_forks_and_its_steps(arch: Arch) -> None:
+    PROGRAMS["observed"] = compile_filter(arch, UID, observed=True)
+    observed = Arch("observed", arch.audit, arch.numbers)
+    for name in ("getrandom", *(FORKS & arch.numbers.keys())):
+        assert verdict(arch, arch.number(name)) == RET_ALLOW, name
+        assert verdict(observed, arch.number(name)) == RET_NOTIFY, name
+    for name in ("read", "write"):
+        assert verdict(observed, arch.number(name), 900) == RET_ALLOW
+        assert verdict(observed, arch.number(name), STEPS_FD) == RET_NOTIFY
+        assert verdict(arch, arch.number(name), STEPS_FD) == RET_ALLOW

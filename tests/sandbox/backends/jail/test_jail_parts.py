@@ -143,7 +143,7 @@ ours, theirs = socket.socketpair()
 ours.settimeout(60)
 given = Descriptors(theirs.detach(), *(os.open(os.devnull, os.O_RDWR) for _ in range(3)))
 origin = Forked(Dying(b""), Dying(b""), "/")
-origin.request(given, seeded=False)
+origin.request(given, observed=False)
 try:
     origin.receive(ours)
 except RuntimeError as failure:

@@ -32,7 +32,7 @@ from spanproof.sandbox.backends.docker.unwatched import (
 )
 from spanproof.sandbox.backends.jail.forkserver.arming import Arming, Forked
 from spanproof.sandbox.backends.jail.forkserver.supervisor import Supervisor, report_failure
-from spanproof.sandbox.backends.jail.forkserver.warm import preload, use_packages_of
+from spanproof.sandbox.backends.jail.forkserver.warm import hide_own_source, preload, use_packages_of
 from spanproof.sandbox.backends.jail.isolation import Armed, Isolation
 from spanproof.sandbox.backends.jail.namespaces import cgroup, root
 from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
@@ -43,8 +43,9 @@ from spanproof.sandbox.backends.jail.reduced.box import empty
 from spanproof.sandbox.backends.jail.reduced.process_tree import Spared
 from spanproof.sandbox.backends.jail.reduced.processes import SHOWN, ProcessWatcher
 from spanproof.sandbox.backends.jail.run.proxied_sockets import ProxyingWatcher
-from spanproof.sandbox.backends.jail.seccomp.filter import SEEDED, compile_filter, compile_silent_filter
+from spanproof.sandbox.backends.jail.seccomp.filter import compile_filter, compile_silent_filter
 from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
+from spanproof.sandbox.backends.jail.seccomp.rules import ENDS
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch, this_arch
 from spanproof.sandbox.fixed.run_fixtures import own_image
 from spanproof.sandbox.guest.wire import Frame, encode
@@ -237,6 +238,7 @@ def main() -> None:
         apart = settle(user)
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # the programs have our user: they must not reach our memory
         preload([])
+        hide_own_source()
         if Path(root.ENVIRONMENT, "site").is_dir():
             use_packages_of(f"{root.ENVIRONMENT}/site")
         watched = _notifies()
@@ -282,11 +284,11 @@ def _isolation(watched: bool, apart: User | None) -> Isolation:
     visible = (*(path for path in _SYSTEM if Path(path).exists()), *root.interpreter_directories())
     if not watched:
         return _isolation_unwatched(arch, visible, apart)
-    arming: Arming = Passed(compile_filter(arch, os.getuid(), shown=SHOWN))
-    seeded: Arming = Passed(compile_filter(arch, os.getuid(), SEEDED, shown=SHOWN))
+    arming: Arming = Passed(compile_filter(arch, os.getuid(), shown=SHOWN | ENDS))
+    observed: Arming = Passed(compile_filter(arch, os.getuid(), observed=True, shown=SHOWN | ENDS))
     network = Loopback(watched=True)
     dns_stub = network.resolver if isinstance(network.resolver, DnsStub) else None
-    processes, origin = Processes(), Forked(arming, seeded, root.WORK)
+    processes, origin = Processes(), Forked(arming, observed, root.WORK)
     processes.zygote = origin.zygote
     boundary = Boundary(visible, os.environ["PATH"])
     watcher = ContainerWatcher(arch, boundary, dns_stub, processes)
@@ -310,6 +312,7 @@ def _isolation_unwatched(arch: Arch, visible: Iterable[str], apart: User | None)
         network=Loopback(watched=False) if apart is None else Led(),
         watcher=ProxyingWatcher(arch, Boundary(visible, os.environ["PATH"]), None),
         origin=origin,
+        holds_calls=False,
     )
 
 

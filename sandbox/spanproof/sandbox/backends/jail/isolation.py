@@ -152,12 +152,12 @@ class Ended:
 class Origin(Protocol):
     """Where guests come from, one at a time: forked, under their filter, waiting for code."""
 
-    def request(self, descriptors: Descriptors, *, seeded: bool) -> None:
+    def request(self, descriptors: Descriptors, *, observed: bool) -> None:
         """Have one made; where the one before is held at its end, when that is gone.
 
         Args:
             descriptors: what it is given; closed here, before anything is waited for.
-            seeded: whether the supervisor answers its random bytes.
+            observed: whether its random bytes may be the supervisor's to answer, and its steps held calls.
         """
 
     def receive(self, control: socket.socket) -> WaitingGuest:
@@ -194,3 +194,5 @@ class Isolation:
     watcher: Watcher
     origin: Origin
     tier: Tier = Tier.FULL
+    holds_calls: bool = True
+    """Whether the kernel holds calls of a guest for the watcher; gVisor's does not."""

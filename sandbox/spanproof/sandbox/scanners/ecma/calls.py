@@ -10,7 +10,9 @@ from typing import Final
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.ecma import effects, fold
+from spanproof.sandbox.scanners.ecma.sinks import SINKS
 from spanproof.sandbox.scanners.ecma.values import (
+    CALLABLE,
     UNKNOWN,
     Array,
     Function,
@@ -18,6 +20,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     Method,
     Object,
     Ref,
+    Text,
     Unknown,
     Value,
     any_of,
@@ -72,11 +75,33 @@ def _call_one(script: Script, function: Value, arguments: list[Value], node: Nod
     if isinstance(function, Made):
         return function.result
     if isinstance(function, Unknown) and function.origin == "callable":
-        script.add("exec.dynamic", node, "calls one of more functions than are followed")
+        script.add("exec.dynamic", node, "calls a function that is not known, which may reach outside")
     elif isinstance(function, Unknown) and function.origin:
         return _resolved(script, function, arguments, node)
+    callee = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+    called = script.text(callee)[-60:] if callee is not None else "call"
+    effects.judge_unknown_call(script, "?." + called.rpartition(".")[2], arguments, node)
     _hand_over(script, arguments)
-    return UNKNOWN
+    return CALLABLE if any(map(_reaches_outside, arguments)) else UNKNOWN
+
+
+def _reaches_outside(value: Value, depth: int = 3) -> bool:
+    """Whether a value is, or holds, a function or module that reaches outside."""
+    if isinstance(value, Ref):
+        return "(" not in value.name and (value.name in SINKS or value.name in _SENSITIVE)
+    held = (
+        value.items
+        if isinstance(value, Array)
+        else value.entries.values()
+        if isinstance(value, Object)
+        else ()
+    )
+    return depth > 0 and any(_reaches_outside(one, depth - 1) for one in held)
+
+
+_SENSITIVE: Final = words(
+    "fs child_process require process net http https vm Deno Bun module worker_threads dgram tls"
+)
 
 
 def _resolved(script: Script, value: Value, arguments: list[Value], node: Node) -> Value:
@@ -108,6 +133,8 @@ def _call_method(script: Script, function: Method, arguments: list[Value], node:
         "flatMap",
     }:
         return _over_items(script, function.owner, function.name, arguments, node)
+    if not isinstance(function.owner, Text | Array | Object):
+        effects.judge_unknown_call(script, f"?.{function.name}", arguments, node)
     _hand_over(script, arguments)
     return UNKNOWN
 
@@ -155,7 +182,7 @@ def _over_items(script: Script, owner: Array, name: str, arguments: list[Value],
 def _call_reference(script: Script, function: Ref, arguments: list[Value], node: Node) -> Value:
     name = function.name
     for suffix in (".call", ".apply", ".bind"):
-        if name.endswith(suffix) and name != suffix:
+        if name.endswith(suffix) and name not in {suffix, "Reflect.apply"}:
             given = arguments[1:]
             if suffix == ".apply" and given and isinstance(given[0], Array):
                 given = list(given[0].items)
@@ -182,6 +209,8 @@ def _call_reference(script: Script, function: Ref, arguments: list[Value], node:
         return folded
     result = effects.apply(script, name, arguments, node)
     _hand_over(script, arguments)
+    if result is None and name not in SINKS and any(map(_reaches_outside, arguments)):
+        return CALLABLE
     return result if result is not None else Ref(f"{name}()")
 
 

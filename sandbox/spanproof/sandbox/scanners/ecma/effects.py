@@ -10,7 +10,15 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Action
-from spanproof.sandbox.scanners.ecma.sinks import DATABASES, DENIED_MODULES, SINKS
+from spanproof.sandbox.scanners.ecma.sinks import (
+    DATABASES,
+    DENIED_MODULES,
+    INERT,
+    INERT_METHODS,
+    ROUTED,
+    SINKS,
+    TARGETS,
+)
 from spanproof.sandbox.scanners.ecma.values import (
     UNKNOWN,
     Array,
@@ -26,10 +34,18 @@ from spanproof.sandbox.scanners.ecma.values import (
     text_of,
 )
 from spanproof.sandbox.scanners.ecma.walk import Script
+from spanproof.sandbox.scanners.literals import find_place
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.rules import explain_call
-from spanproof.sandbox.scanners.sql import IN_MEMORY, Database, is_held, scan_sent, without_database
-from spanproof.sandbox.scanners.urls import find_hazard
+from spanproof.sandbox.scanners.sql import (
+    IN_MEMORY,
+    Connection,
+    Database,
+    connection_of_url,
+    is_held,
+    scan_sent,
+    without_database,
+)
 
 _ACTIONS = {
     "read": Action.READ,
@@ -46,11 +62,8 @@ def apply(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
         script.add("module.denied", node, f"calls {name}, in a module that reaches the host")
     result: Value | None = None
     _send(script, name, arguments, node)
-    if name not in SINKS and top not in _HARMLESS:
-        for one in arguments:
-            hazard = find_hazard(text_of(one) or "")
-            if hazard:
-                script.add(hazard, node, f"{name} is given {text_of(one)!r}", Verdict.REVIEW)
+    if all(kind == "none" for kind, _ in SINKS.get(name, ())):
+        judge_unknown_call(script, name, arguments, node)
     for kind, detail in SINKS.get(name, ()):
         if kind in {"deny", "review"}:
             verdict = Verdict.DENY if kind == "deny" else Verdict.REVIEW
@@ -67,10 +80,37 @@ def apply(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
     return result
 
 
-_HARMLESS: Final = frozenset(
-    {"console", "URL", "JSON", "Object", "Set", "Map", "RegExp", "Error", "assert", "url"}
-)
-"""What takes any URL and reaches nothing."""
+def judge_unknown_call(script: Script, name: str, arguments: Sequence[Value], node: Node) -> None:
+    """Review a path, URL or host outside that a call gets whose effects are not known."""
+    top, method = name.partition(".")[0].partition("(")[0], name.rpartition(".")[2]
+    if top in INERT or method in INERT_METHODS:
+        return
+    is_routed = method in ROUTED
+    for value in arguments:
+        for option in options_of(value):
+            for one in _named_places(option):
+                place = find_place(
+                    script.context.boundary, pieces_of(one), paths=not is_routed, hosts=name[0] != "?"
+                )
+                if place is not None:
+                    script.add(
+                        "call.unknown", node, f"{name}, which is not in the catalogue: {place.message}"
+                    )
+
+
+def _named_places(value: Value) -> Sequence[Value]:
+    """The texts of an argument that may name a place: itself, its items, or what it says to go to."""
+    if isinstance(value, Array):
+        return value.items[:_MOST]
+    if isinstance(value, Object):
+        named = [entry for key, entry in value.entries.items() if key in TARGETS]
+        inner = value.entries.get("connection") or value.entries.get("options")
+        return [*named, *_named_places(inner)] if isinstance(inner, Object) else named
+    return [value]
+
+
+_MOST: Final = 32
+"""Items of an array that are looked at."""
 
 
 def _judge(
@@ -106,6 +146,7 @@ def _judge(
         return _database_file(script, value, name, node)
     elif kind == "dbserver":
         _url(script, value, name, node)
+        script.connections.setdefault(name, []).append(_connection_of(value))
     elif kind == "require":
         return require(script, value, node)
     return None
@@ -115,7 +156,19 @@ def _database_file(script: Script, value: Value, name: str, node: Node) -> Value
     if text_of(value) in {"", ":memory:"}:
         return Ref(f"{name}{IN_MEMORY}")
     _path(script, Action.WRITE, value, name, node)
+    script.connections.setdefault(name, []).append(Connection(Database.FILE, file=text_of(value) or ""))
     return None
+
+
+def _connection_of(value: Value) -> Connection:
+    if not isinstance(value, Object):
+        return connection_of_url(text_of(value) or "")
+    given = value.entries
+    url = text_of(given.get("connectionString") or given.get("uri"))
+    if url is not None:
+        return connection_of_url(url)
+    host = text_of(given.get("host") or given.get("server")) or ""
+    return Connection(Database.SERVER, host, text_of(given.get("database")) or "")
 
 
 def _send(script: Script, name: str, arguments: Sequence[Value], node: Node) -> None:
@@ -125,9 +178,11 @@ def _send(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
     sends = DATABASES.get(rest.rpartition(".")[2]) == "methods" or (module == "postgres" and not rest)
     if not arguments or not made or kind not in {"files", "servers"} or not sends:
         return
-    database = Database.SERVER if kind == "servers" else Database.FILE
+    database = Connection(Database.SERVER if kind == "servers" else Database.FILE)
     if IN_MEMORY in name:
-        database = Database.MEMORY
+        database = Connection(Database.MEMORY)
+    made_here = script.connections.get(module, [])
+    connections = [one for one in made_here if one.kind is database.kind] or [database]
     context = script.context.nested(
         script.place(node), f"{without_database(name).replace('()', '')} runs a statement: "
     )
@@ -135,8 +190,9 @@ def _send(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
         if isinstance(option, Object):
             option = option.entries.get("text") or option.entries.get("sql") or UNKNOWN
         pieces = pieces_of(option)
-        if pieces != (None,) or is_held(context, database):
-            scan_sent(context, pieces, database)
+        for connection in connections:
+            if pieces != (None,) or is_held(context, connection):
+                scan_sent(context, pieces, connection)
 
 
 def _path(script: Script, action: Action, value: Value, name: str, node: Node) -> None:
@@ -150,7 +206,11 @@ def _url(script: Script, value: Value, name: str, node: Node) -> None:
     boundary, place = script.context.boundary, script.place(node)
     if isinstance(value, Object):
         entries = value.entries
-        target = entries.get("url") or entries.get("uri") or entries.get("connectionString")
+        base = entries.get("baseURL") or entries.get("baseUrl") or entries.get("prefixUrl")
+        proxy = entries.get("proxy") or entries.get("agent")
+        if isinstance(proxy, Text | Object):
+            _url(script, proxy, name, node)
+        target = base or entries.get("url") or entries.get("uri") or entries.get("connectionString")
         host = entries.get("hostname") or entries.get("host") or entries.get("server")
         if target is None and host is not None:
             _address(script, "host", host, name, [host], node)

@@ -56,6 +56,8 @@ def function(name: str, arguments: Sequence[Value]) -> Value | None:
     if name in _DIRECTORIES:
         return Text((_DIRECTORIES[name],))
     given = [text_of(argument) for argument in arguments]
+    if name == "URL" and len(given) > 1 and given[0] is not None and given[1] is None:
+        return arguments[0]  # relative to the module itself
     if not given or any(one is None for one in given):
         return None
     known = [one or "" for one in given]

@@ -199,7 +199,7 @@ def _object(script: Script, node: Node) -> Value:
         if child.type == "pair":
             key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
             if key is not None and value is not None:
-                made.entries[script.text(key).strip("'\"[]")] = script.evaluate(value)
+                _enter(script, made, key, script.evaluate(value))
         elif child.type == "shorthand_property_identifier":
             made.entries[script.text(child)] = _identifier(script, child)
         elif child.type == "spread_element" and child.named_children:
@@ -212,6 +212,17 @@ def _object(script: Script, node: Node) -> Value:
             name = child.child_by_field_name("name")
             made.entries[script.text(name) if name is not None else ""] = _function(script, child)
     return made
+
+
+def _enter(script: Script, made: Object, key: Node, value: Value) -> None:
+    if key.type != "computed_property_name":
+        made.entries[script.text(key).strip("'\"")] = value
+        return
+    name = text_of(script.evaluate(key.named_children[0])) if key.named_children else None
+    if name is not None:
+        made.entries[name] = value
+    else:
+        made.rest = value if made.rest is None else either(made.rest, value)
 
 
 def _array(script: Script, node: Node) -> Value:

@@ -17,6 +17,11 @@ def _parse(effects: str) -> tuple[tuple[str, str], ...]:
 SINKS: Final = {name: _parse(effects) for name, effects in _KNOWLEDGE["calls"].items()}
 """Effects by resolved name: a kind, and a position or a rule."""
 
+INERT: Final = words_of(_KNOWLEDGE["inert"], "names")
+INERT_METHODS: Final = words_of(_KNOWLEDGE["inert"], "methods")
+ROUTED: Final = words_of(_KNOWLEDGE["inert"], "routed")
+TARGETS: Final = words_of(_KNOWLEDGE["inert"], "targets")
+
 DENIED_MODULES: Final = words_of(_KNOWLEDGE["modules"], "denied")
 
 DATABASES: Final = by_word(_KNOWLEDGE["databases"])

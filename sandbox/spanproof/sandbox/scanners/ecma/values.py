@@ -83,6 +83,9 @@ class OneOf:
 Value: TypeAlias = "Unknown | Text | Ref | Array | Object | Function | Method | Made | OneOf"
 
 UNKNOWN: Final = Unknown()
+CALLABLE: Final = Unknown("callable")
+"""Anything, functions that reach outside included."""
+
 _MAX_OPTIONS = 12
 """Alternatives kept of one value; those past it are widened into the last one."""
 

@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners import grammar
 from spanproof.sandbox.scanners.context import MAX_NESTING, Context
-from spanproof.sandbox.scanners.ecma.sinks import GLOBALS
+from spanproof.sandbox.scanners.ecma.sinks import GLOBALS, INERT, TARGETS
 from spanproof.sandbox.scanners.ecma.values import (
     UNKNOWN,
     Array,
@@ -33,11 +33,14 @@ from spanproof.sandbox.scanners.ecma.values import (
     covers_all,
     either,
     options_of,
+    pieces_of,
     text_of,
     widen,
 )
+from spanproof.sandbox.scanners.literals import find_place
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.source import START, Place
+from spanproof.sandbox.scanners.sql import Connection
 
 _MAX_DEPTH = 8
 _FREE_STEPS = 20_000
@@ -63,6 +66,8 @@ class Script:
         self.changes = 0
         self.written: list[Callable[[], None]] = []
         """For each assignment, what widens the value there to one that is not known."""
+        self.connections: dict[str, list[Connection]] = {}
+        """The databases that each driver's function was called for."""
         self.functions: list[Function] = []
         self.called: set[int] = set()
         self.stack: list[tuple[int, Sequence[Value], int]] = []
@@ -298,6 +303,16 @@ class Script:
                 and (key or "").startswith(("LD_", "NODE_OPTIONS"))
             ):
                 self.add("environment.write", target, f"sets {key}, which changes how programs load")
+            elif isinstance(option, Ref) and key is not None:
+                self.judge_attribute(option, key, value, target)
+
+    def judge_attribute(self, owner: Ref, key: str, value: Value, node: Node) -> None:
+        """Review where an attribute sends a library."""
+        if key in TARGETS and owner.name.partition(".")[0] not in INERT:
+            for option in options_of(value):
+                place = find_place(self.context.boundary, pieces_of(option))
+                if place is not None:
+                    self.add("call.unknown", node, f"{owner.name}.{key} is set: {place.message}")
 
     def _store_entry(self, owner: Object, key: str | None, value: Value) -> None:
         if key is not None:

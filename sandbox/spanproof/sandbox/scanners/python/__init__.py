@@ -10,6 +10,7 @@ from __future__ import annotations
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.python.calls import call, read_uncalled
+from spanproof.sandbox.scanners.python.effects import check_attribute
 from spanproof.sandbox.scanners.python.expressions import EXPRESSIONS
 from spanproof.sandbox.scanners.python.machine import Machine, Tables
 from spanproof.sandbox.scanners.python.parse import Parsed, parse_strictly
@@ -18,7 +19,7 @@ from spanproof.sandbox.scanners.source import START, Place, Source
 
 LANGUAGES = frozenset({"python"})
 
-_TABLES = Tables(EXPRESSIONS, STATEMENTS, call)
+_TABLES = Tables(EXPRESSIONS, STATEMENTS, call, check_attribute)
 
 
 def scan(context: Context, source: Source) -> None:

@@ -216,9 +216,25 @@ def _internal(m: Machine, value: Value, name: str, node: ast.expr) -> Value | No
         return value.klass
     if name == "__dict__" and isinstance(value, Instance | Klass):
         return Mapping(dict(value.attributes))
+    if isinstance(value, Function):
+        return _of_function(m, value, name)
     if name == "__self__" and isinstance(value, Ref):
         return Ref("builtins")
     return None
+
+
+def _of_function(m: Machine, value: Function, name: str) -> Value | None:
+    """What a function of the program carries with it."""
+    if name == "__defaults__":
+        return Items(list(value.defaults), "tuple")
+    if name == "__kwdefaults__":
+        return Mapping({}, [one for one in value.keyword_defaults if one is not None])
+    if name == "__annotations__":
+        spec = value.node.args
+        given = [one.annotation for one in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
+        given.append(getattr(value.node, "returns", None))
+        return Mapping({}, [m.evaluate(one) for one in given if one is not None])
+    return value if name in {"__wrapped__", "__func__", "__call__"} else None
 
 
 def _of_reference(m: Machine, value: Ref, name: str, node: ast.expr) -> Value:
@@ -235,7 +251,8 @@ def _of_reference(m: Machine, value: Ref, name: str, node: ast.expr) -> Value:
     constant = _CONSTANTS.get(resolved)
     if constant is not None:
         return Const(constant)
-    return Ref(resolved, value.taint, value.owner if value.owner is not None else None)
+    taint = CALLABLE if name == "__dict__" or resolved == "sys.modules" else value.taint
+    return Ref(resolved, taint, value.owner if value.owner is not None else None)
 
 
 def _of_path(value: Path, name: str) -> Value:
@@ -333,8 +350,10 @@ def _store_attribute(m: Machine, owner: Value, name: str, value: Value, node: as
     for option in options_of(owner):
         if isinstance(option, Instance | Klass):
             m.store(option.attributes, name, value)
-        elif isinstance(option, Ref) and "()" not in option.name:
-            m.store(m.overrides, canonical(f"{option.name}.{name}"), value)
+        elif isinstance(option, Ref):
+            m.tables.set_attribute(m, option, name, value, node)
+            if "()" not in option.name:
+                m.store(m.overrides, canonical(f"{option.name}.{name}"), value)
 
 
 def _store_item(m: Machine, owner: Value, key: Value, value: Value, node: ast.expr) -> None:
@@ -369,6 +388,9 @@ def _store_in_reference(m: Machine, owner: Ref, key: Value, value: Value, node: 
     text = key.value if isinstance(key, Const) and isinstance(key.value, str) else None
     if owner.name == "os.environ":
         m.call(Ref("os.putenv"), Arguments([key, value], {}), node)
+    elif owner.name == "sys.path" or owner.name.endswith((".proxies", ".proxy")):
+        head, _, attribute = owner.name.rpartition(".")
+        m.tables.set_attribute(m, Ref(head), attribute, value, node)
     elif text is not None and owner.name in {"globals()", "locals()", "vars()"}:
         m.scope.bind(text, value)
     elif text is not None and owner.name.endswith(".__dict__"):

@@ -16,6 +16,7 @@ from spanproof.sandbox.scanners.python.machine import Executor, Flow, Machine
 from spanproof.sandbox.scanners.python.parse import nodes_below
 from spanproof.sandbox.scanners.python.values import (
     ANY,
+    CALLABLE,
     CLEAN,
     NAME,
     UNKNOWN,
@@ -216,7 +217,7 @@ def _try(m: Machine, node: ast.Try | ast.TryStar) -> Flow:
         if handler.type is not None:
             m.evaluate(handler.type)
         if handler.name is not None:
-            m.scope.bind(handler.name, UNKNOWN)
+            m.scope.bind(handler.name, join_all([*m.raised, Unknown(CALLABLE if m.raised else ANY)]))
         handled = _perhaps(m, handler.body)
         outcomes.append((m.scope.names, handled))
     if flow == "raise" and len(outcomes) > 1:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from spanproof.sandbox.scanners.python import attributes, effects, models, reflection
+from spanproof.sandbox.scanners.python import attributes, effects, models, reflection, unknown_calls
 from spanproof.sandbox.scanners.python.fold import FUNCTIONS, fold, fold_method
 from spanproof.sandbox.scanners.python.machine import MAX_CALL_DEPTH, Arguments, Flow, Frame, Machine
 from spanproof.sandbox.scanners.python.names import module_of
 from spanproof.sandbox.scanners.python.sinks import METHOD_SINKS, SINKS
 from spanproof.sandbox.scanners.python.values import (
+    CALLABLE,
     CLEAN,
     MAX_ITEMS,
     NAME,
@@ -49,7 +50,7 @@ _REFLECTIVE_ENDS = frozenset({"__", "et", "op", "le"})
 """Last letters of `__call__`, `get`, `pop`, `load_module`: a quick way past names that are not
 reflective."""
 
-_CARRIERS = frozenset({"environment", "secret", "file", "network", "input"})
+_CARRIERS = frozenset({"environment", "secret", "file", "network", "input", "callable"})
 
 
 def call(m: Machine, function: Value, arguments: Arguments, node: ast.expr) -> Value:
@@ -73,7 +74,8 @@ def call(m: Machine, function: Value, arguments: Arguments, node: ast.expr) -> V
         method = attributes.method_of(function, "__call__")
         return UNKNOWN if method is None else call(m, method, arguments, node)
     if "callable" in function.taint:
-        m.add("exec.dynamic", node, "calls one of more functions than are followed")
+        m.add("exec.dynamic", node, "calls a function that is not known, which may reach outside")
+    unknown_calls.check_unknown_call(m, function, arguments, node)
     _hand_over(m, arguments, node)
     return Unknown(_carried(arguments))
 
@@ -168,13 +170,20 @@ def _bind_parameters(m: Machine, function: Function, arguments: Arguments) -> No
             default = function.defaults[index - first_default]
             names[parameter.arg] = join_all([default, UNKNOWN]) if arguments.more else default
         else:
-            names[parameter.arg] = UNKNOWN
+            names[parameter.arg] = _FIXTURES.get(parameter.arg, UNKNOWN)
     if spec.vararg is not None:
         names[spec.vararg.arg] = Items(positional[len(parameters) :], "tuple", arguments.more)
     for parameter, keyword_default in zip(spec.kwonlyargs, function.keyword_defaults, strict=True):
         names[parameter.arg] = named.pop(parameter.arg, keyword_default or UNKNOWN)
     if spec.kwarg is not None:
         names[spec.kwarg.arg] = Mapping(dict(named), [UNKNOWN] if arguments.more else [])
+
+
+_FIXTURES = {
+    name: Path(("/tmp/", None), NAME)  # noqa: S108 - inside the sandbox
+    for name in ("tmp_path", "tmpdir")
+}
+"""What pytest gives the parameters of a test, which the program itself does not call."""
 
 
 def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr) -> Value:
@@ -189,6 +198,8 @@ def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr)
             given = arguments.get(index, name)
             if given is not None:
                 instance.attributes[name] = given
+    if start is None and not klass.fields:
+        instance.attributes.setdefault("args", Items(list(arguments.positional), "tuple", arguments.more))
     for base in klass.bases:
         if isinstance(base, Ref) and base.name not in {"object", "Exception"}:
             effects.check_module(m, base.name, node)
@@ -197,6 +208,9 @@ def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr)
 
 def _reference(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
     name = function.name
+    of_unknown = isinstance(function.owner, Unknown) and "callable" in function.owner.taint
+    if of_unknown or ("callable" in function.taint and name.endswith(("()", "[]"))):
+        m.add("exec.dynamic", node, "calls what other code made of a function or module that reaches outside")
     policy = m.context.boundary.policy
     if name in policy.allowed_calls:
         return Ref(f"{name}()", _carried(arguments))
@@ -243,8 +257,9 @@ def _effects_and_result(m: Machine, function: Ref, arguments: Arguments, node: a
         effects.check_module(m, name, node)
     effects.check_environment_escape(m, arguments, node)
     if found is None:
-        effects.check_hazards(m, name, arguments, node)
-    _hand_over(m, arguments, node)
+        unknown_calls.check_unknown_call(m, function, arguments, node)
+    follows = found is not None and any(effect.kind in {"callback", "thread"} for effect in found)
+    _hand_over(m, arguments, node, followed=follows)
     if result is not None:
         return result
     return _result(function, arguments)
@@ -290,11 +305,34 @@ def _held_by(value: OneOf | Mapping | Items) -> Sequence[Value]:
 def _carried(arguments: Arguments) -> frozenset[str]:
     if not arguments.positional and not arguments.named:
         return CLEAN
-    return frozenset().union(*[taint_of(value) for value in arguments.all()]) & _CARRIERS
+    values = arguments.all()
+    carried = frozenset().union(*[taint_of(value) for value in values]) & _CARRIERS
+    return carried | CALLABLE if any(_reaches_outside(value) for value in values) else carried
 
 
-def _hand_over(m: Machine, arguments: Arguments, node: ast.expr) -> None:
-    """A function given to code that is not read here is taken to be called, with what is not known."""
+def _reaches_outside(value: Value, depth: int = 2) -> bool:
+    """Whether a value is, or holds, a function or a module that reaches outside."""
+    if isinstance(value, Ref):
+        return "()" not in value.name and (value.name in SINKS or value.name in reflection.SENSITIVE)
+    if isinstance(value, Items | Mapping | OneOf) and depth:
+        held = _held_by(value)
+        return any(_reaches_outside(one, depth - 1) for one in held[:_MOST_HELD])
+    return isinstance(value, Partial) and _reaches_outside(value.called)
+
+
+_MOST_HELD = 64
+"""Items of a container that are looked at for functions."""
+
+
+def _hand_over(m: Machine, arguments: Arguments, node: ast.expr, *, followed: bool = False) -> None:
+    """A function given to code that is not read here is taken to be called, with what is not known.
+
+    Args:
+        m: the reader.
+        arguments: what the call is given.
+        node: the call.
+        followed: whether the call itself says what its functions are called with.
+    """
     for value in arguments.all():
         if isinstance(value, Function | Partial):
             call(m, value, _given_along(value, arguments), node)
@@ -302,7 +340,9 @@ def _hand_over(m: Machine, arguments: Arguments, node: ast.expr) -> None:
             given = _given_along(value, arguments)
             if given.positional:
                 call(m, value, given, node)
-            else:
+            elif not followed:
+                call(m, value, Arguments([UNKNOWN], {}, more=True), node)
+            if not followed:
                 effects.handed_over(m, value, node)
 
 

@@ -154,7 +154,7 @@ def _zip(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Val
 def _dict(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
     if isinstance(value, Mapping):
-        return Mapping({**value.entries, **arguments.named}, list(value.rest))
+        return Mapping({**value.entries, **arguments.named}, list(value.rest), list(value.keys))
     return Mapping(dict(arguments.named)) if value is None else None
 
 
@@ -245,8 +245,10 @@ def _values(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
         return Items([*owner.entries.values(), *owner.rest], "list", bool(owner.rest))
     if method == "items":
         pairs: list[Value] = [Items([Const(key), value], "tuple") for key, value in owner.entries.items()]
+        if owner.rest:
+            pairs.append(_pair(join_all(owner.other_keys), join_all(owner.rest)))
         return Items(pairs, "list", bool(owner.rest))
-    return Items([Const(key) for key in owner.entries], "list", bool(owner.rest))
+    return Items([*(Const(key) for key in owner.entries), *owner.other_keys], "list", bool(owner.rest))
 
 
 MODELS: Final[dict[str, Model]] = {

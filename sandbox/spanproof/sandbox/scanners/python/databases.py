@@ -27,19 +27,42 @@ from spanproof.sandbox.scanners.python.values import (
     taint_of,
     text_value,
 )
-from spanproof.sandbox.scanners.sql import IN_FILE, IN_MEMORY, Database, is_held
+from spanproof.sandbox.scanners.sql import (
+    IN_FILE,
+    IN_MEMORY,
+    Connection,
+    Database,
+    connection_of_url,
+    is_held,
+)
 from spanproof.sandbox.words import words
 
 _SQL_REACHES_OUT: Final = re.compile(
     r"\b(?:attach\s+(?:database\b|['\"])|load_extension|load_file|into\s+(?:outfile|dumpfile)|xp_cmdshell"
     r"|pg_read_file|pg_ls_dir|lo_import|lo_export|dblink|utl_http|readfile|writefile"
-    r"|sys_exec|openrowset|read_csv|read_parquet|read_text|install\s+httpfs|copy\s|\.shell)",
+    r"|sys_exec|openrowset|read_\w+\s*\(|\w+_scan\s*\(|glob\s*\(|getenv|(?:from|join|into|to|load|import)\s*['\"]"
+    r"|install\s+\w|copy\s|export\s|sniff_csv|\.shell)",
     re.IGNORECASE,
 )
 
 
 _SERVER: Final = re.compile(r"(?i)(?:^|[\s;])(?:host|hostaddr|server|data source)\s{0,4}=\s{0,4}([^\s;,]+)")
 """The server in a connection string of keys and values."""
+
+
+_DATABASE: Final = re.compile(r"(?i)(?:^|[\s;])(?:dbname|database|initial catalog)\s{0,4}=\s{0,4}([^\s;,]+)")
+_NAMES: Final = ("dbname", "database", "db")
+"""Arguments that name a database of the server."""
+
+
+def _remember(call: Call, connection: Connection) -> None:
+    call.m.connections.setdefault(call.name, set()).add(connection)
+
+
+def _whole(value: Value) -> str:
+    """A text that is wholly known, or nothing."""
+    pieces = pieces_of(value)
+    return pieces[0] if len(pieces) == 1 and pieces[0] is not None else ""
 
 
 _GIVEN_A_CONNECTION: Final = words(
@@ -58,6 +81,7 @@ def _db_file(call: Call, value: Value) -> Value | None:
         if text is not None and text.startswith("file:"):
             option = text_value((text[5:].partition("?")[0], *pieces_of(option)[1:]), option.taint)
         call.judge_path(Action.WRITE, option)
+        _remember(call, Connection(Database.FILE, file=_whole(option)))
     return Ref(f"{call.name}{IN_MEMORY}" if in_memory else f"{call.name}()")
 
 
@@ -66,16 +90,22 @@ def _db_server(call: Call, value: Value) -> Value | None:
     text = pieces_of(host)[0]
     if text is not None and "://" in text:
         return _db_url(call, host)
+    names = [call.arguments.named[key] for key in _NAMES if key in call.arguments.named]
+    database = names[0] if names else Const("")
     if text is not None and "=" in text:
-        named = _SERVER.search(text)
+        named, base = _SERVER.search(text), _DATABASE.search(text)
         host = Const(named[1] if named is not None else "localhost")
+        database = Const(base[1] if base is not None else "")
     call.judge_host(host, None)
+    for option in options_of(host):
+        _remember(call, Connection(Database.SERVER, _whole(option), _whole(database)))
     return Ref(f"{call.name}()", NETWORK)
 
 
 def _db_url(call: Call, value: Value) -> Value | None:
     for option in options_of(value):
         pieces = pieces_of(option)
+        _remember(call, connection_of_url(_whole(option)))
         head = pieces[0]
         if head is not None and head.startswith(("sqlite", "duckdb")):
             path = head.partition("://")[2].removeprefix("/")
@@ -83,7 +113,7 @@ def _db_url(call: Call, value: Value) -> Value | None:
                 call.judge_path(Action.WRITE, text_value((path, *pieces[1:]), option.taint))
             continue
         call.crossed(call.boundary.url(pieces))
-    kinds = {_kind_of(option) for option in options_of(value)}
+    kinds = {connection_of_url(pieces_of(option)[0] or "").kind for option in options_of(value)}
     end = IN_MEMORY if kinds == {Database.MEMORY} else IN_FILE if kinds == {Database.FILE} else "()"
     return Ref(f"{call.name}{end}")
 
@@ -97,19 +127,23 @@ def _db_connection(call: Call, value: Value) -> Value | None:
 
 
 def _sql(call: Call, value: Value) -> Value | None:
-    database = _database_of(call)
-    held = is_held(call.m.context, database)
+    for connection in _connections_of(call):
+        _send(call, value, connection)
+    return None
+
+
+def _send(call: Call, value: Value, connection: Connection) -> None:
+    held = is_held(call.m.context, connection)
     for option in options_of(value):
         pieces = pieces_of(option)
         if held:
-            payloads.run_sql(call.m, pieces, call.name, call.node, database)
+            payloads.run_sql(call.m, pieces, call.name, call.node, connection)
             continue
         found = _SQL_REACHES_OUT.search(" ".join(piece or "?" for piece in pieces))
         if found is not None and isinstance(option, Const | Text):
-            payloads.run_sql(call.m, pieces, call.name, call.node, database)
+            payloads.run_sql(call.m, pieces, call.name, call.node, connection)
         elif len(pieces) > 1 and "any" in taint_of(option):
             call.add("query.dynamic", f"{plain_name(call.name)} takes a statement built from text")
-    return None
 
 
 def _sql_text(call: Call, value: Value) -> Value | None:
@@ -119,40 +153,46 @@ def _sql_text(call: Call, value: Value) -> Value | None:
 
 def _table(call: Call, value: Value) -> Value | None:
     """A table that is read or written as a whole, by what the keyword says is done."""
-    database = _database_of(call)
     verb = "SELECT * FROM" if call.name.rpartition(".")[2].startswith("read") else "INSERT INTO"
     replaces = call.arguments.named.get("if_exists")
     if isinstance(replaces, Const) and replaces.value == "replace":
         verb = "DROP TABLE"
-    if is_held(call.m.context, database):
-        for option in options_of(value):
-            end = " VALUES (1)" if verb == "INSERT INTO" else ""
+    end = " VALUES (1)" if verb == "INSERT INTO" else ""
+    for connection in _connections_of(call):
+        for option in options_of(value) if is_held(call.m.context, connection) else ():
             statement = (f'{verb} "', *pieces_of(option), f'"{end}')
-            payloads.run_sql(call.m, merged(statement), call.name, call.node, database)
+            payloads.run_sql(call.m, merged(statement), call.name, call.node, connection)
     return None
 
 
-def _database_of(call: Call) -> Database:
-    """The database a call goes to, by the name of what it is called on, or of the connection it is given."""
+def _connections_of(call: Call) -> list[Connection]:
+    """Where a call may go, by the name of what it is called on, or of the connection it is given.
+
+    Connections that one function of a driver makes are taken together: each of them counts.
+    """
     given = call.arguments.get(1, "con") if call.name in _GIVEN_A_CONNECTION else None
     for keyword in ("con", "connection", "conn", "uri", "connection_uri"):
         given = given or call.arguments.named.get(keyword)
-    kinds = {_kind_of(option) for option in options_of(given)} if given is not None else {_kind(call.name)}
-    return (
-        kinds.pop() if len(kinds) == 1 else Database.SERVER if Database.SERVER in kinds else Database.UNKNOWN
-    )
+    if given is None:
+        return _made_by(call, call.name)
+    return [one for option in options_of(given) for one in _connections(call, option)]
 
 
-def _kind_of(connection: Value) -> Database:
+def _connections(call: Call, connection: Value) -> list[Connection]:
     if isinstance(connection, Ref):
-        return _kind(connection.name)
+        return _made_by(call, connection.name)
     text = pieces_of(connection)[0]
-    if text is None or "://" not in text:
-        return Database.UNKNOWN
-    if not text.startswith(("sqlite", "duckdb")):
-        return Database.SERVER
-    path = text.partition("://")[2].strip("/")
-    return Database.MEMORY if not path or path.startswith(":memory:") else Database.FILE
+    return [connection_of_url(_whole(connection) or text) if text and "://" in text else _SOMEWHERE]
+
+
+_SOMEWHERE: Final = Connection(Database.UNKNOWN)
+
+
+def _made_by(call: Call, name: str) -> list[Connection]:
+    """The connections that a driver's function made, where they are of the kind that the name says."""
+    kind = _kind(name)
+    made = call.m.connections.get(name.partition("()")[0], set())
+    return sorted((one for one in made if one.kind is kind), key=str) or [Connection(kind)]
 
 
 def _kind(name: str) -> Database:

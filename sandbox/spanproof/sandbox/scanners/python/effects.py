@@ -9,7 +9,6 @@ effect decides it. Known targets are judged, unknown ones reviewed; nothing is e
 from __future__ import annotations
 
 import ast
-import builtins
 import re
 import sys
 from collections.abc import Sequence
@@ -17,15 +16,17 @@ from typing import Final
 
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.python import commands, databases, payloads
+from spanproof.sandbox.scanners.python import commands, databases, payloads, unknown_calls
 from spanproof.sandbox.scanners.python.machine import Arguments, Machine
 from spanproof.sandbox.scanners.python.names import module_of
 from spanproof.sandbox.scanners.python.sinks import SINKS, Effect
 from spanproof.sandbox.scanners.python.targets import NETWORK, Call, Check, judge_flow, judge_path, plain_name
 from spanproof.sandbox.scanners.python.values import (
+    UNKNOWN,
     Const,
     Function,
     Items,
+    Mapping,
     Path,
     Ref,
     Text,
@@ -35,7 +36,6 @@ from spanproof.sandbox.scanners.python.values import (
     pieces_of,
 )
 from spanproof.sandbox.scanners.rules import explain_call
-from spanproof.sandbox.scanners.urls import find_hazard
 
 _FILE = frozenset({"file"})
 _ENVIRONMENT = frozenset({"environment"})
@@ -59,15 +59,19 @@ def apply(
             value = Const(None)
         else:
             value = arguments.get(effect.position, effect.keyword)
-        if value is None and effect.kind == "dbserver":
-            value = Const("localhost")  # what drivers reach when no host is given
-        if value is None and effect.kind == "dbfile":
-            value = Const(":memory:")
+        if value is None:
+            value = _WHERE_NOTHING_IS_GIVEN.get(effect.kind)
         if value is None:
             continue
         found = check(Call(m, function, effect, arguments, node), value)
         result = found if found is not None else result
     return result
+
+
+_WHERE_NOTHING_IS_GIVEN: Final = {
+    "dbserver": Const("localhost"), "dbfile": Const(":memory:"), "netrc": Const("~/.netrc"),
+    "model": Const(""),
+}  # fmt: skip
 
 
 def check_module(m: Machine, name: str, node: ast.expr) -> None:
@@ -93,20 +97,14 @@ def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -
             m.context.crossed("python", m.context.boundary.environment(""), m.place(node), "os.environ:")
 
 
-def check_hazards(m: Machine, name: str, arguments: Arguments, node: ast.expr) -> None:
-    """A URL that reaches where nothing should, given to a call whose effects are not known, is reviewed."""
-    if module_of(name) in sys.stdlib_module_names or name in _HARMLESS:
-        return
-    for value in arguments.all():
-        pieces = pieces_of(value)
-        text = pieces[0] if len(pieces) == 1 and pieces[0] is not None else ""
-        hazard = find_hazard(text)
-        # `blocked.add('169.254.169.254')`: what an unknown object is given may be for it to keep.
-        if hazard and ("://" in text or not name.startswith("?.")):
-            m.add(hazard, node, f"{plain_name(name)} is given {text!r}", Verdict.REVIEW)
-
-
-_HARMLESS: Final = frozenset(dir(builtins))
+def check_attribute(m: Machine, owner: Ref, name: str, value: Value, node: ast.expr) -> None:
+    """Judge what an attribute of something outside the program is set to."""
+    if owner.name == "sys" and name == "path":
+        judge_import_path(m, value, node)
+    elif name in {"proxies", "proxy"}:
+        _proxies(Call(m, owner, Effect("proxies", -2, ""), Arguments([], {}), node), value)
+    else:
+        unknown_calls.check_target(m, owner, name, value, node)
 
 
 def handed_over(m: Machine, function: Ref, node: ast.expr) -> None:
@@ -151,7 +149,7 @@ def _load(call: Call, value: Value) -> Value | None:
         head = pieces_of(option)[0]
         if head is not None and head.lstrip()[:1] in {"{", "[", "<"}:
             continue  # the data itself, as read_json and read_html take it
-        if head is not None and "://" in head[:16]:
+        if _is_url(option):
             _url(call, option)
             result = Ref(f"{call.name}()", NETWORK)
         elif isinstance(option, Ref) and "()" in option.name and not option.name.startswith("?"):
@@ -163,8 +161,122 @@ def _load(call: Call, value: Value) -> Value | None:
 
 def _save(call: Call, value: Value) -> Value | None:
     for option in options_of(value):
-        if isinstance(option, Const | Text | Path | Unknown):
+        if _is_url(option):
+            _url(call, option)
+        elif isinstance(option, Const | Text | Path | Unknown):
             call.judge_path(Action.WRITE, option)
+    return None
+
+
+def _open_file(call: Call, value: Value) -> Value | None:
+    """A file or a URL."""
+    result: Value | None = None
+    for option in options_of(value):
+        result = _url(call, option) if _is_url(option) else _open(call, option)
+    return result
+
+
+def _is_url(value: Value) -> bool:
+    head = pieces_of(value)[0]
+    return head is not None and "://" in head[:24]
+
+
+def _protocol(call: Call, value: Value) -> Value | None:
+    """A file system by its name, of which only those of this machine reach no host."""
+    name = pieces_of(value)[0]
+    if name is None or name not in {"file", "local", "memory", "zip", "tar", "dir"}:
+        rule = "network.dynamic" if name is None else "network.host"
+        call.add(rule, f"{plain_name(call.name)} reaches the store {name or 'that is not known'}")
+    return None
+
+
+def _proxies(call: Call, value: Value) -> Value | None:
+    """Hosts that requests go through."""
+    for option in options_of(value):
+        for one in option.entries.values() if isinstance(option, Mapping) else (option,):
+            if not isinstance(one, Const) or isinstance(one.value, str):
+                call.crossed(call.boundary.url(pieces_of(one)))
+    return None
+
+
+def _import_path(call: Call, value: Value) -> Value | None:
+    for option in options_of(value):
+        judge_import_path(call.m, option, call.node)
+    return None
+
+
+def judge_import_path(m: Machine, value: Value, node: ast.expr) -> None:
+    """Judge a directory that modules are imported from."""
+    for option in value.items if isinstance(value, Items) else (value,):
+        head = pieces_of(option)[0]
+        if head is not None and head.startswith(("/", "~")):
+            judge_path(m, Action.READ, option, "sys.path", node)
+        elif m.context.boundary.path(Action.READ, pieces_of(option)) is not None and head is not None:
+            m.add("file.dynamic", node, "imports modules from a directory above the work directory")
+
+
+def _netrc(call: Call, value: Value) -> Value | None:
+    call.judge_path(Action.READ, value)
+    return Unknown(_ENVIRONMENT)
+
+
+def _model(call: Call, value: Value) -> Value | None:
+    """Weights by a name, which are downloaded, or by a directory; their own code runs where it is trusted."""
+    trusted = call.arguments.named.get("trust_remote_code")
+    if trusted is not None and not (isinstance(trusted, Const) and not trusted.value):
+        call.add("exec.download", f"{plain_name(call.name)} runs the code that comes with the weights")
+    for option in options_of(value):
+        head = pieces_of(option)[0]
+        if head is not None and head.startswith((".", "/", "~")):
+            call.judge_path(Action.READ, option)
+        elif not isinstance(option, Ref):
+            call.add("network.implicit", explain_call(plain_name(call.name), "network.implicit"))
+    return None
+
+
+def _implicit(call: Call, value: Value) -> Value | None:
+    """A library that always reaches the same host."""
+    if call.boundary.host(call.effect.keyword) is not None:
+        call.add("network.implicit", explain_call(plain_name(call.name), "network.implicit"))
+    return Ref(f"{call.name}()", NETWORK)
+
+
+def _expression(call: Call, value: Value) -> Value | None:
+    """A formula over columns: Python, where it calls or goes through attributes."""
+    for option in options_of(value):
+        text = pieces_of(option)[0]
+        if isinstance(option, Const) and text is not None and ("@" in text or "__" in text or "(" in text):
+            source = re.sub(r"`[^`]*`", "column", text.replace("@", ""))
+            payloads.run_expression(call.m, source, call.name, call.node)
+    return None
+
+
+def _log_config(call: Call, value: Value) -> Value | None:
+    """Handlers of logging, as a mapping: files, hosts and classes."""
+    pending = [value]
+    for _ in range(512):
+        if not pending:
+            return None
+        one = pending.pop()
+        if isinstance(one, Items):
+            pending.extend(one.items)
+        elif isinstance(one, Mapping):
+            for key, entry in one.entries.items():
+                if key == "filename":
+                    call.judge_path(Action.WRITE, entry)
+                elif key in {"host", "mailhost", "address"}:
+                    call.judge_host(entry, None)
+                elif key == "()":
+                    call.add("exec.dynamic", "a configuration of logging calls what it names")
+                else:
+                    pending.append(entry)
+    call.add("too-complex", "configures more of logging than is read")
+    return None
+
+
+def _doctest(call: Call, value: Value) -> Value | None:
+    """Examples in the program's own documentation."""
+    payloads.run_examples(call.m, call.node)
     return None
 
 
@@ -194,6 +306,9 @@ def _url(call: Call, value: Value) -> Value | None:
             continue  # judged where it was made
         crossing = call.boundary.url(pieces_of(option))
         call.crossed(crossing)
+    for keyword in ("proxies", "proxy"):
+        if keyword in call.arguments.named:
+            _proxies(call, call.arguments.named[keyword])
     judge_flow(call.m, call.arguments, call.node, call.name)
     return Ref(f"{call.name}()", NETWORK)
 
@@ -246,6 +361,8 @@ def _set_environment(call: Call, value: Value) -> Value | None:
     name = pieces_of(value)[0]
     if name is not None and name.upper().startswith(("LD_", "DYLD_", "PYTHON", "PATH", "BASH_ENV", "IFS")):
         call.add("environment.write", f"sets {name}, which changes how programs load")
+    if name is not None and name.upper().endswith("_PROXY") and not name.upper().startswith("NO_"):
+        _proxies(call, call.arguments.get(1, "value") or UNKNOWN)
     return None
 
 
@@ -285,10 +402,22 @@ CHECKS: Final[dict[str, Check]] = {
     "osopen": _os_open,
     "load": _load,
     "save": _save,
+    "openfile": _open_file,
+    "protocol": _protocol,
+    "proxies": _proxies,
+    "importpath": _import_path,
+    "netrc": _netrc,
+    "model": _model,
+    "expression": _expression,
+    "implicit": _implicit,
+    "logconfig": _log_config,
+    "doctest": _doctest,
     "pathself": _path_self,
     "readopt": _optional("read"),
     "writeopt": _optional("write"),
     "loadopt": _optional("load"),
+    "saveopt": _optional("save"),
+    "urlopt": _optional("url"),
     "hostopt": _optional("host"),
     "addressopt": _optional("address"),
     "codeopt": _optional("code"),

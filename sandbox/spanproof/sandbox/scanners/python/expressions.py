@@ -231,22 +231,26 @@ def _list(m: Machine, node: ast.List | ast.Tuple | ast.Set) -> Value:
 def _dictionary(m: Machine, node: ast.Dict) -> Value:
     entries: dict[object, Value] = {}
     rest: list[Value] = []
+    keys: list[Value] = []
     for key, item in zip(node.keys, node.values, strict=True):
         value = m.evaluate(item)
         if key is None:
             if isinstance(value, Mapping):
                 entries.update(value.entries)
                 rest.extend(value.rest)
+                keys.extend(value.keys)
             else:
                 if isinstance(value, Ref) and value.name == "os.environ":
                     m.call(Ref("os.environ.copy"), Arguments([], {}), item)
                 rest.append(value)
             continue
+        given = m.evaluate(key)
         try:
-            entries[fold.concrete(m.evaluate(key))] = value
+            entries[fold.concrete(given)] = value
         except (fold.NotKnown, TypeError):
             rest.append(value)
-    return Mapping(entries, rest)
+            keys.append(given)
+    return Mapping(entries, rest, keys)
 
 
 def _lambda(m: Machine, node: ast.Lambda) -> Value:

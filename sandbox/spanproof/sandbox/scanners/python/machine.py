@@ -35,6 +35,7 @@ from spanproof.sandbox.scanners.python.values import (
     taint_of,
 )
 from spanproof.sandbox.scanners.source import Place
+from spanproof.sandbox.scanners.sql import Connection
 
 Flow: TypeAlias = str | None
 """How a block ended when it did not run to its end: `return`, `raise`, `break`, `continue`."""
@@ -101,16 +102,19 @@ class Tables:
     expressions: dict[type, Evaluator]
     statements: dict[type, Executor]
     call: Caller
+    set_attribute: Callable[[Machine, Ref, str, Value, ast.expr], None]
+    """Judges what an attribute of something outside the program is set to."""
 
 
 class Machine:
     """Reads one program."""
 
     __slots__ = (
-        "_lines", "_next_check", "call_limit", "called", "changes", "classes", "context", "frames",
-        "functions", "hard_limit", "imported_all", "overrides", "parse", "scope", "soft_limit", "steps",
-        "tables", "uncertain", "visited_dead", "written",
-    )  # fmt: skip
+        "_lines", "_next_check", "call_limit", "called", "changes", "classes", "connections",
+        "context", "frames", "functions", "hard_limit", "imported_all", "overrides", "parse",
+        "raised", "scope", "soft_limit", "steps", "tables", "text", "uncertain", "visited_dead",
+        "written",
+    )  # fmt: skip  # fmt: skip
 
     def __init__(
         self, context: Context, tables: Tables, text: str, parse: Callable[[str], ast.Module | None]
@@ -118,6 +122,11 @@ class Machine:
         self.context = context
         self.tables = tables
         self.parse = parse
+        self.text = text
+        self.connections: dict[str, set[Connection]] = {}
+        """The databases that each driver's function was called for."""
+        self.raised: list[Value] = []
+        """What the program raises, which a handler may get."""
         self.scope = Scope()
         self.frames: list[Frame] = []
         self.functions: list[Function] = []

@@ -36,18 +36,21 @@ def canonical(name: str) -> str:
     head, dot, tail = name.partition(".")
     if head in _SAME_MODULE:
         name = head = _SAME_MODULE[head] + (dot + tail if dot else "")
-    if name.startswith("builtins.") and name.count(".") == 1 and not name.endswith("__"):
+    if name.startswith("builtins.") and (name[9:] in BUILTINS or name.count(".") == 1) and name[9:11] != "__":
         name = name[9:]
+    elif name == "builtins.__import__":
+        name = "__import__"
     parts = name.split(".")
     for index in range(len(parts) - 1, 0, -1):
-        # `socket.socket` is a class of its module, not the module held by another.
-        if (
-            parts[index] in LEAKED_MODULES
-            and parts[index] != parts[index - 1]
-            and "()" not in parts[index]
-            and parts[0] not in {"pandas", "?"}
-        ):
-            return canonical(".".join(parts[index:]))
+        part = parts[index]
+        # `random._os` is the module under a private name.
+        held = part in LEAKED_MODULES or (part[0:1] == "_" and part.strip("_") in KNOWN_MODULES)
+        if held and part == "socket":
+            # A class of its own module, or a method of an object: `zmq.Context().socket`.
+            held = parts[index - 1] != "socket" and "()" not in name
+        if held and part != parts[index - 1] and "()" not in part and parts[0] not in {"pandas", "?"}:
+            name = part if part in LEAKED_MODULES or part.endswith("__") else part.strip("_")
+            return canonical(".".join([name, *parts[index + 1 :]]))
     for prefix, same in _SAME_NAME.items():
         if name == prefix or name.startswith(prefix + "."):
             return same + name[len(prefix) :]

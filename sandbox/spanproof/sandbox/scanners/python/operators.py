@@ -17,6 +17,7 @@ from spanproof.sandbox.scanners.python.values import (
     Items,
     Mapping,
     Path,
+    Ref,
     Text,
     Unknown,
     Value,
@@ -31,6 +32,9 @@ from spanproof.sandbox.scanners.python.values import (
 
 def operate(m: Machine, kind: type[ast.operator], left: Value, right: Value, node: ast.expr) -> Value:
     """What an operator gives, alternatives included."""
+    for value in (left, right):
+        if isinstance(value, Ref) and value.name == "os.environ":
+            m.call(Ref("os.environ.copy"), Arguments([], {}), node)
     lefts, rights = options_of(left), options_of(right)
     if len(lefts) * len(rights) == 1:
         return _operate_one(m, kind, left, right, node)
@@ -59,7 +63,9 @@ def _operate_one(m: Machine, kind: type[ast.operator], left: Value, right: Value
         return folded
     if isinstance(left, Items) and isinstance(right, Const):
         return Items(left.items, left.kind, more=True)
-    numeric = kind in (ast.Sub, ast.Div, ast.FloorDiv, ast.Pow) or NAME == left.taint == right.taint
+    # `files("package") / "../x"` is a path of a library.
+    divides = kind is ast.Div and not (isinstance(left, Ref) and isinstance(right, Const | Ref))
+    numeric = divides or kind in (ast.Sub, ast.FloorDiv, ast.Pow) or NAME == left.taint == right.taint
     return Unknown(NAME if numeric and taint <= NAME else taint)
 
 

@@ -12,7 +12,17 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Final
 
-_MAGIC = re.compile(r"^[ \t]*(?:[\w, ]+=[ \t]*)?([!%])(.*)$")
+_MAGIC = re.compile(r"^[ \t]*(?:[\w, ]+=[ \t]*)?([!%]{1,2})(.*)$")
+_CELL_MAGICS = re.compile(r"(?:bash|sh|script\s+(?:ba|z|da)?sh)\b")
+"""Magics that make a shell script of the rest of the cell."""
+
+_AS_COMMANDS = {
+    "sx": "", "system": "", "run": "python ", "load": "cat ", "loadpy": "cat ", "pycat": "cat ",
+    "pfile": "cat ", "writefile": "tee ", "file": "tee ", "save": "tee ", "notebook": "tee ",
+    "alias": "eval ", "edit": "vi -c edit ", **{name: f"{name} " for name in
+       ("cat", "cd", "conda", "cp", "less", "ls", "man", "mkdir", "more", "mv", "pip", "rm", "rmdir", "uv")},
+}  # fmt: skip
+"""Magics that mean a command; others change how things are shown or timed."""
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.)(?: |$)")
 _MAX_REPAIRS = 24
 
@@ -115,9 +125,14 @@ def _repaired(text: str) -> Parsed:
         magic = _MAGIC.match(line)
         if magic is not None:
             indent = line[: len(line) - len(line.lstrip())]
-            if magic[1] == "!":
-                commands[index + 1] = magic[2]
-            lines[index] = indent + "pass"
+            command = _command_of(magic[1], magic[2].strip())
+            if magic[1] == "%%" and _CELL_MAGICS.match(magic[2]):
+                commands[index + 1] = "\n".join(lines[index + 1 :])
+                lines[index + 1 :] = [""] * len(lines[index + 1 :])
+            elif command is not None:
+                commands[index + 1] = command
+            timed = _TIMED.match(magic[2]) if command is None else None
+            lines[index] = indent + (timed[1] or "pass" if timed is not None else "pass")
     if lines and lines[0][:1].isspace():
         lines = textwrap.dedent("\n".join(lines)).split("\n")
     dropped: list[int] = []
@@ -135,6 +150,18 @@ def _repaired(text: str) -> Parsed:
         dropped.append(at + 1)
         lines[at] = _stand_in(lines[at])
     return Parsed(None, commands, dropped)
+
+
+_TIMED = re.compile(r"(?:timeit|time|prun|debug)\b(?:\s+-\w+(?:\s+\d+)?)*\s*(.*)$")
+"""Magics whose argument is Python."""
+
+
+def _command_of(mark: str, text: str) -> str | None:
+    """The shell command that a line of a notebook means."""
+    if mark.startswith("!"):
+        return text
+    name, _, rest = text.partition(" ")
+    return _AS_COMMANDS[name] + rest if name in _AS_COMMANDS else None
 
 
 def _stand_in(line: str) -> str:

@@ -44,6 +44,11 @@ def _path(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Va
     return attributes.join_path(arguments.positional, as_path=True)
 
 
+def _here(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    directory = m.context.boundary.work_path(".")
+    return Const(directory) if function.name == "os.getcwd" else Path((directory,))
+
+
 def _path_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner = function.owner
     if not isinstance(owner, Path):
@@ -62,7 +67,8 @@ def _path_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr
             targets.judge_path(m, Action.READ if reads else Action.WRITE, target, who, node)
         return target
     if method in {"iterdir", "glob", "rglob", "walk"}:
-        return Items([Path((*owner.pieces, "/", None), NAME)], "list", more=True)
+        below = text_value((*owner.pieces, "" if owner.pieces[-1] == "/" else "/", None), NAME)
+        return Items([Path(pieces_of(below), NAME)], "list", more=True)
     if method in {"joinpath", "with_name", "with_suffix", "with_stem"}:
         return _sibling(m, owner, method, arguments, node)
     if method in {"expanduser", "relative_to"}:
@@ -212,7 +218,7 @@ def _temporary(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) 
 
 MODELS: Final[dict[str, Model]] = {
     "pathlib.Path": _path, "pathlib.Path.home": gives(Path(("~",))),
-    "pathlib.Path.cwd": gives(Path((".",))), "os.getcwd": gives(Const(".")), "os.path.join": _path_join,
+    "pathlib.Path.cwd": _here, "os.getcwd": _here, "os.path.join": _path_join,
     "os.path.abspath": _abspath, "os.path.realpath": _abspath, "os.path.normpath": _abspath,
     "os.path.expanduser": _expanduser, "os.path.expandvars": _expandvars, "os.path.dirname": _dirname,
     "os.path.basename": _basename, "os.path.splitext": _split_extension, "os.path.split": _split_extension,

@@ -33,7 +33,7 @@ from spanproof.sandbox.scanners.python.values import (
     options_of,
     taint_of,
 )
-from spanproof.sandbox.scanners.sql import Database, scan_sent
+from spanproof.sandbox.scanners.sql import Connection, scan_sent
 
 _SAFE_PICKLED = re.compile(
     r"^(?:(?:builtins|__builtin__)\.(?:set|frozenset|bytearray|complex|range|slice|object|list|dict|tuple|int"
@@ -42,6 +42,9 @@ _SAFE_PICKLED = re.compile(
     r"|pandas\.core\.[\w.]+|pandas\._libs\.[\w.]+|copy_reg\._reconstructor|copyreg\._reconstructor"
     r"|sklearn\.[\w.]+|scipy\.sparse\.[\w.]+|__main__\.\w+)$"
 )
+_EXAMPLE = re.compile(r"^[ \t]*(?:>>>|\.\.\.) ?(.*)$", re.MULTILINE)
+"""A line of an example in a docstring."""
+
 _MAX_OPCODES = 200_000
 _YAML_CODE = re.compile(r"!!python/|tag:yaml\.org,2002:python/|!<tag:yaml")
 
@@ -58,10 +61,10 @@ def run_command(m: Machine, pieces: Pieces, taint: Taint, who: str, node: ast.ex
     nested.scan("bash", m.context.nested(m.place(node), f"{who} runs a command: "), text)
 
 
-def run_sql(m: Machine, pieces: Pieces, who: str, node: ast.expr, database: Database) -> None:
+def run_sql(m: Machine, pieces: Pieces, who: str, node: ast.expr, connection: Connection) -> None:
     """Scan a statement that is sent to a database."""
     inner = m.context.nested(m.place(node), f"{who.removeprefix('?.')} runs a statement: ")
-    scan_sent(inner, pieces, database)
+    scan_sent(inner, pieces, connection)
 
 
 def code_effect(call: Call, value: Value) -> Value | None:
@@ -79,6 +82,21 @@ def code_effect(call: Call, value: Value) -> Value | None:
     finally:
         given[-1].entries.update(call.m.scope.names)
         call.m.scope = outer
+
+
+def run_expression(m: Machine, source: str, who: str, node: ast.expr) -> None:
+    """Read a formula that may hold Python; one that does not parse is reviewed where it could run code."""
+    if m.parse(source.strip()) is not None:
+        _read_source(m, who, source.strip(), node)
+    elif "__" in source:
+        m.add("exec.dynamic", node, f"{who.removeprefix('?.')} runs a formula that cannot be read")
+
+
+def run_examples(m: Machine, node: ast.expr) -> None:
+    """Read the examples in the program's documentation as the interpreter would run them."""
+    lines = [found[1] for found in _EXAMPLE.finditer(m.text)]
+    if lines:
+        _read_source(m, "exec", "\n".join(lines), node)
 
 
 def pickle_effect(call: Call, value: Value) -> Value | None:

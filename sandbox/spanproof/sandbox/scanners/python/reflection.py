@@ -19,6 +19,7 @@ from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model,
 from spanproof.sandbox.scanners.python.names import canonical
 from spanproof.sandbox.scanners.python.sinks import KNOWLEDGE
 from spanproof.sandbox.scanners.python.values import (
+    CALLABLE,
     CLEAN,
     UNKNOWN,
     Const,
@@ -38,7 +39,12 @@ from spanproof.sandbox.scanners.python.values import (
 )
 from spanproof.sandbox.words import words
 
-_SENSITIVE = words("os sys subprocess builtins socket shutil importlib posix ctypes")
+SENSITIVE: Final = words(
+    "os sys subprocess builtins socket shutil importlib posix ctypes pathlib io codecs runpy pty http"
+    " http.client urllib urllib.request requests httpx tempfile multiprocessing signal pickle webbrowser"
+    " ftplib smtplib"
+)
+"""Modules whose functions reach outside: what is taken out of them by an unknown name may be one."""
 
 
 def _getattr(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -50,7 +56,7 @@ def _getattr(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) ->
         text = constant_text(option)
         if text is not None:
             found.append(attributes.load(m, owner, text, node))
-        elif isinstance(owner, Ref) and owner.name in _SENSITIVE:
+        elif isinstance(owner, Ref) and owner.name in SENSITIVE:
             m.add("attribute.dynamic", node, f"takes an attribute that is not known out of {owner.name}")
             found.append(UNKNOWN)
         else:
@@ -94,9 +100,9 @@ def _import_module(m: Machine, function: Ref, arguments: Arguments, node: ast.ex
 def _vars(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner = arguments.get(0)
     if owner is None:
-        return Ref("vars()")
+        return Ref("vars()", CALLABLE)
     if isinstance(owner, Ref):
-        return Ref(f"{owner.name}.__dict__")
+        return Ref(f"{owner.name}.__dict__", CALLABLE)
     if isinstance(owner, Instance | Klass):
         return Mapping(dict(owner.attributes))
     return None
@@ -252,7 +258,7 @@ MODELS: Final[dict[str, Model]] = {
     "__loader__.load_module": _import_module, "importlib.reload": _first_argument,
     "importlib.util.find_spec": _import_module, "importlib.util.module_from_spec": _first_argument,
     "pkgutil.resolve_name": _resolve_name, "vars": _vars,
-    "globals": gives(Ref("globals()")), "locals": gives(Ref("locals()")),
+    "globals": gives(Ref("globals()", CALLABLE)), "locals": gives(Ref("locals()", CALLABLE)),
     "operator.attrgetter": _attrgetter, "operator.attrgetter()": _attrgetter_call,
     "operator.itemgetter": _itemgetter, "operator.itemgetter()": _itemgetter_call,
     "operator.methodcaller": _methodcaller, "operator.methodcaller()": _methodcaller_call,

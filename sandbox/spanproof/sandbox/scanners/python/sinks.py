@@ -1,4 +1,4 @@
-"""Calls that reach beyond the program, and which argument names the target, from `data/python.txt`."""
+"""Calls that reach beyond the program, and which argument names the target, from the data files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from spanproof.sandbox.scanners.catalogue import read_sections
 
 KNOWLEDGE: Final = read_sections("python")
+LIBRARIES: Final = read_sections("libraries")
 
 
 class Effect(NamedTuple):
@@ -30,8 +31,8 @@ def _effect(words: list[str]) -> Effect:
     return Effect(kind, -1 if kind == "pathself" else -2, words[1] if len(words) > 1 else "")
 
 
-SINKS: Final = _parse(KNOWLEDGE["calls"])
+SINKS: Final = _parse(KNOWLEDGE["calls"] | LIBRARIES["calls"])
 """Effects by resolved name."""
 
-METHOD_SINKS: Final = _parse(KNOWLEDGE["methods"])
+METHOD_SINKS: Final = _parse(KNOWLEDGE["methods"] | LIBRARIES["methods"])
 """Effects by method name, where the receiver's class is not known."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 
-from spanproof.sandbox.scanners.python import attributes
+from spanproof.sandbox.scanners.python import attributes, unknown_calls
 from spanproof.sandbox.scanners.python.branches import BRANCHES
 from spanproof.sandbox.scanners.python.containers import extend
 from spanproof.sandbox.scanners.python.expressions import free_name, make_function
@@ -20,6 +20,7 @@ from spanproof.sandbox.scanners.python.operators import operate
 from spanproof.sandbox.scanners.python.values import (
     UNKNOWN,
     Const,
+    Instance,
     Items,
     Klass,
     Mapping,
@@ -57,6 +58,8 @@ def _augmented(m: Machine, node: ast.AugAssign) -> Flow:
     else:
         current = m.evaluate(target)
     added = m.evaluate(node.value)
+    if isinstance(current, Ref) and current.name == "sys.path":
+        m.tables.set_attribute(m, Ref("sys"), "path", added, node.value)
     if isinstance(node.op, ast.Add) and isinstance(current, Items) and current.kind == "list":
         items, whole = elements_of(added)
         m.change_items(current, items)
@@ -99,8 +102,8 @@ _PLAIN_DECORATORS = words(
 
 def _class(m: Machine, node: ast.ClassDef) -> Flow:
     bases = [m.evaluate(base) for base in node.bases if not isinstance(base, ast.Starred)]
-    for keyword in node.keywords:
-        m.evaluate(keyword.value)
+    named = {one.arg: m.evaluate(one.value) for one in node.keywords if one.arg not in {None, "metaclass"}}
+    bases.extend([m.evaluate(one.value) for one in node.keywords if one.arg in {None, "metaclass"}])
     outer = m.scope
     m.scope = Scope(outer)
     fields = [
@@ -119,12 +122,13 @@ def _class(m: Machine, node: ast.ClassDef) -> Flow:
             # A method does not see the names of its class, only those around it.
             function.scope = outer  # type: ignore[attr-defined]
             function.owner = klass  # type: ignore[attr-defined]
+    unknown_calls.check_declared(m, bases, klass.attributes, node)
     m.classes.append(klass)
     outer.bind(node.name, klass)
     for base in bases:
         hook = attributes.member(m, base, "__init_subclass__", node) if isinstance(base, Klass) else None  # type: ignore[arg-type]
         if hook is not None:
-            m.call(attributes.bound(hook, klass), Arguments([], {}), node)  # type: ignore[arg-type]
+            m.call(attributes.bound(hook, klass), Arguments([], named), node)  # type: ignore[arg-type]
     for decorator in node.decorator_list:
         called = m.evaluate(decorator)
         if not (isinstance(called, Ref) and called.name.startswith(("dataclasses.", "functools."))):
@@ -207,8 +211,14 @@ def _delete(m: Machine, node: ast.Delete) -> Flow:
 
 def _raise(m: Machine, node: ast.Raise) -> Flow:
     if node.exc is not None:
-        m.evaluate(node.exc)
+        raised = m.evaluate(node.exc)
+        if isinstance(raised, Instance) and len(m.raised) < _MOST_RAISED:
+            m.raised.append(raised)
     return "raise"
+
+
+_MOST_RAISED = 16
+"""Raised objects that a handler may get; what is not kept is unknown to it in any case."""
 
 
 def _assert(m: Machine, node: ast.Assert) -> Flow:

@@ -129,14 +129,22 @@ class Span(Value):
 
 
 class Mapping(Value):
-    """A dictionary with constant keys; `rest` holds values under keys that are not known."""
+    """A dictionary with constant keys; `rest` holds values under other keys, `keys` those keys."""
 
-    __slots__ = ("entries", "rest")
+    __slots__ = ("entries", "keys", "rest")
 
-    def __init__(self, entries: dict[Any, Value], rest: list[Value] | None = None) -> None:
+    def __init__(
+        self, entries: dict[Any, Value], rest: list[Value] | None = None, keys: list[Value] | None = None
+    ) -> None:
         self.taint = CLEAN
         self.entries = entries
         self.rest = rest if rest is not None else []
+        self.keys = keys if keys is not None else []
+
+    @property
+    def other_keys(self) -> list[Value]:
+        """The keys that are not constants, in as far as they are known."""
+        return [*self.keys, UNKNOWN] if self.rest else []
 
 
 class Function(Value):
@@ -432,7 +440,7 @@ def elements_of(value: Value) -> tuple[list[Value], bool]:
             return [Unknown(NAME)], False
         return [Const(one) for one in value.numbers], True
     if isinstance(value, Mapping):
-        return [Const(key) for key in value.entries], not value.rest
+        return [*(Const(key) for key in value.entries), *value.other_keys], not value.rest
     if isinstance(value, OneOf):
         parts = [elements_of(option) for option in value.options]
         return [one for items, _ in parts for one in items], False

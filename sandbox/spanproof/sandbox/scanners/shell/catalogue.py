@@ -20,6 +20,13 @@ SHELLS: Final = words_of(_GROUPS, "shells")
 INTERPRETERS: Final = words_of(_GROUPS, "interpreters")
 WRAPPERS: Final = words_of(_GROUPS, "wrappers")
 WRAPPER_VALUED: Final = _KNOWLEDGE["wrapper-valued"]
+COMMAND_OPTIONS: Final = {
+    program: frozenset(options.split()) for program, options in _KNOWLEDGE["command-options"].items()
+}
+"""Options whose value is a command line; those of git's commands under `git-` and their name."""
+
+COMMAND_VARIABLES: Final = words_of(_KNOWLEDGE["variables"], "commands")
+LOADING_VARIABLES: Final = words_of(_KNOWLEDGE["variables"], "loading")
 HARMLESS: Final = words_of(_GROUPS, "harmless")
 
 WRAPPER_OPERANDS: Final = {"timeout": 1, "flock": 1}

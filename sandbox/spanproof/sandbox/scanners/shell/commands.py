@@ -8,15 +8,18 @@ command, its redirections are judged here.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.pieces import bounded
-from spanproof.sandbox.scanners.shell import programs
+from spanproof.sandbox.scanners.shell import interpreters, network, programs
+from spanproof.sandbox.scanners.shell.catalogue import COMMAND_VARIABLES, LOADING_VARIABLES
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
+    HOLE,
     MAX_ALTERNATIVES,
     MAX_BRANCHED,
     NOTHING,
@@ -29,7 +32,8 @@ from spanproof.sandbox.scanners.shell.state import (
 )
 from spanproof.sandbox.scanners.shell.walk import NodeHandler, Shell
 
-_CHANGES_LOADING = frozenset({"LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV", "PROMPT_COMMAND", "PYTHONPATH"})
+_PROMPTS = frozenset({"PS0", "PS1", "PS2", "PS3", "PS4"})
+"""Variables whose text the shell expands before it shows it."""
 
 
 def _command(shell: Shell, node: Node, stdin: Stream) -> Stream:
@@ -150,8 +154,15 @@ def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
         variables[name] = value
         if shell.substituted_from:
             shell.state.origins[name] = shell.substituted_from
-    if name in _CHANGES_LOADING:
+    if name in LOADING_VARIABLES:
         shell.add("environment.write", node, f"sets {name}, which changes how programs load")
+    if name in _PROMPTS:
+        shell.run_substitutions(value, f"the prompt {name}", node)
+    elif name in COMMAND_VARIABLES and value != EMPTY:
+        interpreters.run_word(shell, value, frozenset(), f"{name} runs a command: ", node)
+    elif name.upper().endswith("_PROXY") and not name.upper().startswith("NO_") and known(value):
+        network.judge_url(shell, value, name, node)
+    shell.run_subscripts(value, node)
 
 
 def _value(shell: Shell, node: Node | None) -> Words:
@@ -171,6 +182,8 @@ def _declaration(shell: Shell, node: Node, stdin: Stream) -> Stream:
         else:
             fields.append(shell.words.word(child))
     keyword = node.children[0].type if node.children else ""
+    if any(_BY_NAME.match(known(word) or "") for word in fields):
+        shell.add("command.dynamic", node, "makes a variable that is another by name")
     printing = not node.named_children or any(known(word) in {"-p", "-x", "-xp", "-px"} for word in fields)
     if (
         printing
@@ -182,14 +195,25 @@ def _declaration(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return NOTHING
 
 
+_BY_NAME = re.compile(r"-[A-Za-z]*n")
+"""The option of `declare` and `local` for a reference to a variable."""
+
+
 def _unset(shell: Shell, node: Node, stdin: Stream) -> Stream:
     for child in node.named_children:
         shell.state.variables.pop(shell.words.text(child), None)
     return NOTHING
 
 
+def _bare_redirect(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    """A redirection without a command: `$(< file)` gives what the file holds."""
+    given = _redirect(shell, node)
+    return NOTHING if given is None else Stream(HOLE, frozenset({"file"}))
+
+
 HANDLERS: Final[dict[str, NodeHandler]] = {
     "command": _command,
+    "file_redirect": _bare_redirect,
     "redirected_statement": _redirected,
     "variable_assignment": _assignment,
     "declaration_command": _declaration,

@@ -25,7 +25,16 @@ from spanproof.sandbox.words import words
 _FILE: Final = frozenset({"file"})
 
 
-_AWK_REACHES = re.compile(r"system\s*\(|\|\s*getline|getline\b[^;<]*+<|\|&|print\s*>|/inet/|\|\s*\"")
+_AWK_REACHES = re.compile(
+    r"system\s*\(|getline\b|(?<!\|)\|(?!\|)|\bprintf?\b[^;}\n(]*(?:\([^)]*\)[^;}\n(]*){0,8}>|/inet/"
+    r"|ARG[VC]\b|ENVIRON|@load|@include"
+)
+_AWK_LITERAL = re.compile(
+    r"\"(?:[^\"\\\n]|\\.)*+\"|(?<=[(,~!&|{;\n])\s*/(?:[^/\n\\]|\\.)++/|\A\s*/(?:[^/\n\\]|\\.)++/"
+)
+"""A text, and a pattern where one may stand."""
+
+_JQ_READS = re.compile(r"\$ENV\b|(?<![\w.\"$])env\b|\bstrenv\b|\benvsubst\b|\bload(?:_str|_\w+)?\s*\(")
 
 
 _SED_REACHES = re.compile(r"(?:^|[;}\d$/])\s*[ewWrR]\s+\S|/[gip\d]*e[gip]*\s*$")
@@ -36,6 +45,7 @@ def operands_in_role(
 ) -> Stream:
     """Judge a program by the role its operands have; gives what it writes."""
     operands, options = split_options(arguments, VALUED.get(program, ""))
+    text = operands[0] if role == "script" and operands else None
     if role == "script":
         operands = _program_text(shell, program, operands, options, node)
         role = (
@@ -44,6 +54,10 @@ def operands_in_role(
             else "read"
         )
     _judge_role(shell, program, role, operands, node)
+    if role != "none":
+        for argument in arguments:
+            if argument not in operands and argument is not text:
+                shell.judge_literals(argument, program, node)
     _judge_option_paths(shell, program, arguments, node)
     written = filters.written(program, arguments, operands, stdin)
     if written is not None:
@@ -88,6 +102,9 @@ def _judge_option_paths(shell: Shell, program: str, arguments: list[Words], node
         previous = text
 
 
+_PATTERNS = words("grep egrep fgrep zgrep rg ag ack")
+"""Programs whose text is a pattern, which runs nothing."""
+
 _WRITES_BY_OPTION = words("sort cp mv ln install tree shuf iconv gcc cc zip uniq")
 
 
@@ -100,8 +117,14 @@ def _program_text(
     if not operands:
         return operands
     text = known(operands[0]) or ""
-    if program.endswith("awk") and _AWK_REACHES.search(text):
+    if program.endswith("awk") and _AWK_REACHES.search(_AWK_LITERAL.sub('""', text)):
         _awk(shell, text, node)
+    if program in {"jq", "yq"} and _JQ_READS.search(text):
+        shell.context.crossed(
+            "shell", shell.context.boundary.environment(""), shell.place(node), f"{program}:"
+        )
+    if known(operands[0]) is None and program not in _PATTERNS:
+        shell.add("exec.dynamic", node, f"{program} runs a program text that is not known")
     if program == "sed" and _SED_REACHES.search(text):
         shell.add("exec.dynamic", node, "sed runs commands or touches files from its script")
     return operands[1:]
@@ -112,11 +135,15 @@ def _awk(shell: Shell, text: str, node: Node) -> None:
     for found in re.finditer(r"system\s*+\(\s*+\"([^\"]*+)\"|\"([^\"]*+)\"\s*+\|\s*+getline", text):
         run_text(shell, found[1] or found[2], "awk runs a command: ", node)
         judged = True
+    if "ENVIRON" in text:
+        shell.context.crossed("shell", shell.context.boundary.environment(""), shell.place(node), "awk:")
+        judged = True
     for found in re.finditer(r"(?:getline[^<\"]*+<|print[^>;]*+>)\s*+\"([^\"]++)\"", text):
         action = Action.READ if "getline" in found[0] else Action.WRITE
         shell.judge_path(action, ((found[1],),), "awk", node)
         judged = True
-    if not judged or re.search(r"system\s*+\(\s*+[^\"\s]", text) or "/inet/" in text:
+    open_ended = r"system\s*+\(\s*+[^\"\s]|\"\s*+\w|\w\s*+\"[^\"]*+\"\s*+\||\|\s*+[\w\"(&]|ARG[VC]|@"
+    if not judged or re.search(open_ended, text) or "/inet/" in text:
         shell.add("exec.dynamic", node, "awk runs commands that are not known")
 
 
@@ -139,8 +166,6 @@ def _tar(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node
     creates = "c" in flags or "--create" in texts
     for index, argument in enumerate(arguments):
         text = texts[index]
-        if text is not None and text.startswith("--checkpoint-action"):
-            run_text(shell, text.partition("exec=")[2], "tar runs a command: ", node)
         if (text is not None and text.startswith("-")) or index == 0:
             continue
         before = texts[index - 1] or ""

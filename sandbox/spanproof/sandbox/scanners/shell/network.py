@@ -6,6 +6,7 @@ In: a program and its expanded operands. Out: findings, and a stream that rememb
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 from tree_sitter import Node
@@ -13,9 +14,9 @@ from tree_sitter import Node
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.shell.catalogue import FETCH_OPTIONS, NETWORK_KINDS
 from spanproof.sandbox.scanners.shell.options import split_options
-from spanproof.sandbox.scanners.shell.state import HOLE, Stream, Words, known
+from spanproof.sandbox.scanners.shell.state import EMPTY, HOLE, Stream, Words, known
 from spanproof.sandbox.scanners.shell.walk import Shell
-from spanproof.sandbox.scanners.sql import Database, is_held, scan_sent
+from spanproof.sandbox.scanners.sql import Connection, Database, connection_of_url, is_held, scan_sent
 from spanproof.sandbox.words import words
 
 _ANSWER: Final = Stream(HOLE, frozenset({"network"}))
@@ -124,8 +125,15 @@ def _judge_option(shell: Shell, program: str, option: str, value: Words, node: N
         _data(shell, program, value, node)
     elif role == "url":
         judge_url(shell, value, program, node)
+    elif role == "route":
+        for pieces in value:
+            end = (pieces[-1] or "").split(":")
+            host = end[-2] if option == "--connect-to" and len(end) > 1 else end[-1]
+            _judge_host(shell, ((host or None, ),), program, node)  # fmt: skip
     elif role in {"read", "write"}:
         shell.judge_path(Action(role), value, program, node)
+    elif option not in {"-e", "--referer"}:
+        shell.judge_literals(value, program, node)
 
 
 def _data(shell: Shell, program: str, argument: Words, node: Node) -> None:
@@ -232,13 +240,13 @@ def _database(shell: Shell, program: str, arguments: list[Words], stdin: Stream,
     for file in values_of(arguments, {"-f", "--file"}):
         shell.judge_path(Action.READ, file, program, node)
         sent.append(HOLE)
-    send_statements(shell, program, sent or [stdin.words], Database.SERVER, node)
+    send_statements(shell, program, sent or [stdin.words], _server(program, arguments), node)
 
 
 _STATEMENT_OPTIONS: Final = {"psql": {"-c", "--command"}, "mysql": {"-e", "--execute"}}
 
 
-def values_of(arguments: list[Words], options: set[str]) -> list[Words]:
+def values_of(arguments: list[Words], options: Collection[str]) -> list[Words]:
     """The values of options: the next word, what follows `=`, or the rest of the word."""
     found: list[Words] = []
     takes = False
@@ -254,13 +262,28 @@ def values_of(arguments: list[Words], options: set[str]) -> list[Words]:
     return found
 
 
-def send_statements(shell: Shell, program: str, sent: list[Words], database: Database, node: Node) -> None:
+def _server(program: str, arguments: list[Words]) -> Connection:
+    """The server and the database that a program's options name."""
+    urls = [text for one in arguments if (text := known(one)) is not None and "://" in text]
+    if urls:
+        return connection_of_url(urls[0])
+    hosts = values_of(arguments, {"-h", "--host"})
+    bases = values_of(arguments, {"-d", "--dbname"} if program == "psql" else {"-D", "--database"})
+    operands, _ = split_options(arguments, "hdUpPceDfu")
+    base = bases[0] if bases else operands[0] if operands else EMPTY
+    host = known(hosts[0]) if hosts else "localhost"
+    return Connection(Database.SERVER, host or "", known(base) or "")
+
+
+def send_statements(
+    shell: Shell, program: str, sent: list[Words], connection: Connection, node: Node
+) -> None:
     """Judge the statements that a database's program is given."""
     context = shell.context.nested(shell.place(node), f"{program} runs a statement: ")
     for word in sent:
         for pieces in word:
-            if pieces != (None,) or is_held(context, database):
-                scan_sent(context, pieces, database)
+            if pieces != (None,) or is_held(context, connection):
+                scan_sent(context, pieces, connection)
 
 
 def _database_host(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:

@@ -18,6 +18,7 @@ from spanproof.sandbox.scanners.boundary import Action, Pieces
 from spanproof.sandbox.scanners.pieces import ENTRY, bounded, merged
 from spanproof.sandbox.scanners.shell import files, interpreters, network
 from spanproof.sandbox.scanners.shell.catalogue import (
+    COMMAND_OPTIONS,
     DENIED,
     HARMLESS,
     INSTALLERS,
@@ -30,7 +31,7 @@ from spanproof.sandbox.scanners.shell.catalogue import (
     WRAPPERS,
 )
 from spanproof.sandbox.scanners.shell.files import operands_in_role
-from spanproof.sandbox.scanners.shell.interpreters import run_interpreter, run_shell
+from spanproof.sandbox.scanners.shell.interpreters import run_interpreter, run_shell, run_word
 from spanproof.sandbox.scanners.shell.network import send_statements, values_of
 from spanproof.sandbox.scanners.shell.options import after_options, split_options
 from spanproof.sandbox.scanners.shell.state import (
@@ -41,12 +42,17 @@ from spanproof.sandbox.scanners.shell.state import (
     UNKNOWN_STREAM,
     Stream,
     Words,
+    joined,
     known,
 )
 from spanproof.sandbox.scanners.shell.walk import Handler, Shell
-from spanproof.sandbox.scanners.sql import Database
+from spanproof.sandbox.scanners.sql import Connection, Database
 
 _ABSOLUTE = re.compile(r"^(?:--?[\w-]+=)?((?:/|~/|\.\./)[\w.+@~/*?\[\]{}-]*)$")
+
+
+_SUBSCRIPTED: Final = frozenset({"test", "[", "printf", "read", "unset", "wait", "getopts"})
+"""Built-ins that take the names of variables, subscripts included."""
 
 
 def run(shell: Shell, fields: Sequence[Words], stdin: Stream, node: Node) -> Stream:
@@ -57,6 +63,9 @@ def run(shell: Shell, fields: Sequence[Words], stdin: Stream, node: Node) -> Str
         return streams[0]
     name = known(head)
     arguments = list(fields[1:])
+    if name in _SUBSCRIPTED:
+        for one in arguments:
+            shell.run_subscripts(one, node)
     if name is None:
         _unknown_program(shell, head, arguments, node)
         return UNKNOWN_STREAM
@@ -76,6 +85,7 @@ def run(shell: Shell, fields: Sequence[Words], stdin: Stream, node: Node) -> Str
 def _dispatch(
     shell: Shell, name: str, program: str, arguments: list[Words], stdin: Stream, node: Node
 ) -> Stream:
+    _run_options(shell, program, arguments, node)
     handler = _HANDLERS.get(program)
     if handler is not None:
         return handler(shell, program, arguments, stdin, node)
@@ -99,12 +109,23 @@ def _dispatch(
     return _other(shell, name, arguments, node)
 
 
+def _run_options(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
+    """Read the command lines that a program gets by its options."""
+    options = COMMAND_OPTIONS.get(program)
+    for line in values_of(arguments, options) if options is not None else ():
+        plain = tuple(((pieces[0] or "").removeprefix("exec="), *pieces[1:]) for pieces in line)
+        run_word(shell, plain, frozenset(), f"{program} runs a command: ", node)
+
+
 def _installer(shell: Shell, program: str, arguments: list[Words], node: Node) -> Stream:
     verbs = INSTALLERS[program].split()
     first = next((text for one in arguments if (text := known(one)) and not text.startswith("-")), "")
     if not verbs or first in verbs:
         shell.add("command.install", node, f"{program} fetches and installs packages")
         network.judge_sources(shell, program, arguments, node)
+    else:
+        for one in arguments:
+            shell.judge_literals(one, program, node)
     return UNKNOWN_STREAM
 
 
@@ -117,6 +138,11 @@ def _wrapper(shell: Shell, program: str, arguments: list[Words], stdin: Stream, 
         return Stream(HOLE, frozenset({"environment"}))
     rest = after_options(arguments, WRAPPER_VALUED.get(program, ""))
     rest = rest[WRAPPER_OPERANDS.get(program, 0) :]
+    for one in arguments[: len(arguments) - len(rest)]:
+        shell.judge_literals(one, program, node)
+    if program in {"xargs", "parallel"}:
+        for file in values_of(arguments, {"-a", "--arg-file", "--joblog"}):
+            shell.judge_path(Action.READ, file, program, node)
     while rest and (text := known(rest[0])) is not None and "=" in text and program in {"env", "sudo"}:
         rest = rest[1:]
     if not rest:
@@ -231,7 +257,9 @@ def _sqlite(shell: Shell, program: str, arguments: list[Words], stdin: Stream, n
     given = [pieces for pieces in operands[0] if pieces not in {("",), (":memory:",)}] if operands else []
     if given:
         shell.judge_path(Action.WRITE, tuple(given), program, node)
-    database = Database.FILE if given else Database.MEMORY
+    database = (
+        Connection(Database.FILE, file=known(tuple(given)) or "") if given else Connection(Database.MEMORY)
+    )
     sent = [*operands[1:], *values_of(arguments, {"-c", "-s", "-cmd"})]
     send_statements(shell, program, sent or [stdin.words], database, node)
     return UNKNOWN_STREAM
@@ -240,6 +268,23 @@ def _sqlite(shell: Shell, program: str, arguments: list[Words], stdin: Stream, n
 def _git(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     operands, _ = split_options(arguments, "Cc")
     verb = known(operands[0]) if operands else None
+    settings = values_of(arguments[: _index_of(arguments, verb)], {"-c", "--config-env"})
+    if verb == "config" and len(operands) > 2:
+        settings.append(joined([operands[-2], (("=",),), operands[-1]]))
+    if verb == "clone":
+        settings += values_of(arguments, {"-c", "--config"})
+    for setting in settings:
+        _git_setting(shell, setting, node)
+    texts = [known(one) or "" for one in arguments]
+    if verb == "submodule" and "foreach" in texts:
+        run_word(shell, joined(_spaced(operands[2:])), frozenset(), "git runs a command: ", node)
+    elif verb == "bisect" and "run" in texts:
+        run(shell, operands[2:], UNKNOWN_STREAM, node) if len(operands) > 2 else None
+    _run_options(shell, f"git-{verb}", arguments, node)
+    for one in arguments:
+        if any((pieces[0] or "").startswith("ext::") for pieces in one):
+            shell.add("exec.dynamic", node, "git runs the command of an ext:: address")
+        shell.judge_literals(one, program, node)
     if verb in {"clone", "fetch", "pull", "push", "ls-remote", "submodule", "remote"}:
         urls = [one for one in operands[1:] if "://" in (known(one) or "") or "@" in (known(one) or "")]
         for url in urls:
@@ -247,6 +292,107 @@ def _git(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node
         if not urls and verb in {"fetch", "pull", "push", "clone"}:
             shell.add("network.dynamic", node, f"git {verb} reaches a host that is not known")
     return UNKNOWN_STREAM
+
+
+def _index_of(arguments: list[Words], verb: str | None) -> int:
+    return next((at for at, one in enumerate(arguments) if known(one) == verb), len(arguments))
+
+
+def _spaced(fields: Sequence[Words]) -> list[Words]:
+    return [part for field in fields for part in (field, ((" ",),))]
+
+
+_GIT_RUNS: Final = re.compile(
+    r"(?i)^(?:alias\..*|pager\..*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy|alternaterefscommand)"
+    r"|sequence\.editor|diff\.external|.*\.(?:textconv|clean|smudge|process|cmd|command|driver|helper|program"
+    r"|uploadpack|receivepack|vcs|packobjectshook))$"
+)
+"""Settings of git whose value is a command line."""
+
+
+def _git_setting(shell: Shell, setting: Words, node: Node) -> None:
+    for pieces in setting:
+        head = pieces[0]
+        name, _, value = (head or "").partition("=")
+        if head is None or (len(pieces) > 1 and not value):
+            shell.add("exec.dynamic", node, "changes a setting of git that is not known")
+        elif _GIT_RUNS.match(name):
+            is_git = name.lower().startswith("alias.") and not value.startswith("!")
+            text = ("git " if is_git else "") + value.removeprefix("!")
+            run_word(shell, ((text, *pieces[1:]),), frozenset(), f"git's {name} runs a command: ", node)
+        elif name.lower() in {"core.hookspath", "include.path", "core.attributesfile"}:
+            shell.judge_path(Action.READ, ((value, *pieces[1:]),), "git", node)
+            shell.add("exec.dynamic", node, f"git's {name} names files whose commands run")
+        elif "proxy" in name.lower():
+            network.judge_url(shell, ((value, *pieces[1:]),), "git", node)
+        else:
+            target = name.partition(".")[2].rpartition(".")[0] if "insteadof" in name.lower() else value
+            shell.judge_literals(((target, *pieces[1:]),), "git", node)
+
+
+def _editor(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    """An editor or pager: its own commands are programs too."""
+    operands, _ = split_options(arguments, "cSTuUiw")
+    if any(_EDITOR_COMMAND.match(known(one) or "?") for one in arguments if (known(one) or "-")[0] in "-+"):
+        shell.add("exec.dynamic", node, f"{program} runs commands of its own")
+    for operand in operands:
+        if not (known(operand) or "").startswith("+"):
+            shell.judge_path(Action.READ, operand, program, node)
+    return Stream(HOLE, frozenset({"file"}))
+
+
+_EDITOR_COMMAND: Final = re.compile(r"\+(?!\d*$|/)|-(?:c|S|u|s|es|-cmd|-startuptime|w|W)")
+
+
+def _make(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    """Review rules on the line; a makefile is like any file that is not in the snippet."""
+    for text in values_of(arguments, {"--eval", "-E"}):
+        shell.add(
+            "exec.dynamic", node, f"{program} reads rules from its line, {known(text) or 'not known'}"[:80]
+        )
+    for file in values_of(arguments, {"-f", "--file", "--makefile"}):
+        shell.judge_path(Action.READ, file, program, node)
+        if known(file) in {"-", "/dev/stdin", "/dev/fd/0", "/dev/fd/63", None}:
+            shell.add("exec.dynamic", node, f"{program} runs rules that another command writes")
+    for one in arguments:
+        shell.run_substitutions(tuple(p for p in one if "$(shell" in (p[0] or "")), program, node)
+        shell.judge_literals(one, program, node)
+    return UNKNOWN_STREAM
+
+
+def _enable(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    if any((known(one) or "-f").startswith("-") and "f" in (known(one) or "f") for one in arguments):
+        shell.add("exec.native", node, "loads a built-in from a library")
+    return NOTHING
+
+
+def _hook(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    """A built-in that takes a command to run later."""
+    for given in values_of(arguments, {"-C", "-x", "-e"}):
+        line = _behind_key(given) if program == "bind" else given
+        run_word(shell, line, frozenset(), f"{program} runs a command: ", node)
+    for one in arguments:
+        shell.run_subscripts(one, node)
+        shell.judge_literals(one, program, node)
+    if program in {"mapfile", "readarray"}:
+        name = next(
+            (text for one in reversed(arguments) if (text := known(one)) and text[0] != "-"), "MAPFILE"
+        )
+        shell.state.variables[name] = HOLE
+        if stdin.origin:
+            shell.state.origins[name] = stdin.origin
+    return NOTHING
+
+
+def _behind_key(word: Words) -> Words:
+    """The command in `"key": command`."""
+    return tuple(((pieces[0] or "").partition(":")[2].strip(" '\""), *pieces[1:]) for pieces in word)
+
+
+def _arithmetic(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    for one in arguments:
+        shell.run_subscripts(one, node)
+    return _other(shell, program, arguments, node) if program not in OPERANDS else UNKNOWN_STREAM
 
 
 def _unknown_program(shell: Shell, head: Words, arguments: list[Words], node: Node) -> None:
@@ -272,11 +418,17 @@ def _judge_operands_of_unknown(shell: Shell, who: str, arguments: list[Words], n
             found = _ABSOLUTE.match(pieces[0] or "")
             if found is not None:
                 shell.judge_path(Action.READ, ((found[1], *pieces[1:]),), who, node)
+            else:
+                shell.judge_literals((pieces,), who, node)
 
 
 _HANDLERS: Final[dict[str, Handler]] = {
     **interpreters.HANDLERS,
     **files.HANDLERS,
     "find": _find, "kill": _kill, "read": _read, "set": _set, "shift": _shift, "history": _history,
+    **dict.fromkeys(["vi", "vim", "nvim", "view", "ex", "less", "more", "man", "vimdiff", "nano"], _editor),
+    **dict.fromkeys(["make", "gmake"], _make),
+    **dict.fromkeys(["complete", "compgen", "bind", "fc", "mapfile", "readarray", "hash"], _hook),
+    "let": _arithmetic, "enable": _enable,
     "sqlite3": _sqlite, "duckdb": _sqlite, "git": _git, }  # fmt: skip
 """Programs whose operands need more than a role."""

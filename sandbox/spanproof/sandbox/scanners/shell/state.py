@@ -33,7 +33,7 @@ _TEMPORARY: Final = "/tmp"  # noqa: S108 - inside the sandbox
 
 PREDEFINED: Final[Mapping[str, str]] = {
     "HOME": "~", "PWD": ".", "OLDPWD": ".", "USER": "user", "LOGNAME": "user", "HOSTNAME": "host",
-    "SHELL": "/bin/sh",
+    "SHELL": "/bin/sh", "PATH": "/usr/local/bin:/usr/bin:/bin",
     "TMPDIR": _TEMPORARY, "IFS": " ", "RANDOM": "1", "SECONDS": "1", "LINENO": "1",
     "UID": "1000", "EUID": "1000",
     "PPID": "1", "BASHPID": "1", "LANG": "C", "LC_ALL": "C", "TERM": "dumb", "COLUMNS": "80", "LINES": "24",

@@ -16,6 +16,9 @@ from spanproof.sandbox.scanners.source import START, Place
 _BRACED_COMMAND = re.compile(r"(?m)(?:^|(?<=[;&|(]))([ \t]{0,8}+)\{([^\s{}]{1,400}+)\}(?=[\s;&|)]|$)")
 """A command that is one brace expansion, `{cat,file}`: the shell runs it, the grammar does not read it."""
 
+_ESCAPED_COMMAND = re.compile(r"\n([ \t]{0,8}+)\\(?=\w)")
+"""A line that begins with an escaped name: the grammar takes it for the end of the line before."""
+
 _WIDE = re.compile(r"[^\x00-\xff]")
 """Characters the grammar's own scanner hands to `isalpha`, which reads outside its table for them and may end
 the process; each is replaced by one letter, so that columns stay."""
@@ -27,7 +30,7 @@ class Script:
     __slots__ = ("_lines", "data", "root")
 
     def __init__(self, text: str) -> None:
-        text = _WIDE.sub("é", text.replace("\0", " "))
+        text = _ESCAPED_COMMAND.sub(r"\n\1 ", _WIDE.sub("é", text.replace("\0", " ")))
         self.data = text.encode("utf-8", "replace")
         self.root = _parse(self.data)
         if self.root.has_error and "{" in text:

@@ -15,6 +15,7 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.context import Context
+from spanproof.sandbox.scanners.literals import find_place
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import merged
 from spanproof.sandbox.scanners.shell.state import (
@@ -36,11 +37,20 @@ from spanproof.sandbox.scanners.shell.syntax import Script
 from spanproof.sandbox.scanners.shell.words import Expander
 from spanproof.sandbox.scanners.source import Place
 
+_IN_OPTION = re.compile(r"-{1,2}[\w-]{1,60}=|[\w.-]{1,60}=|@|-[A-Za-z](?=[/~])|\+")
+"""What precedes a path or URL within a word: `--file=`, `of=`, `@`, `-I`."""
+
+_LEFT_OUT = re.compile(r"-{1,2}(?:exclude|ignore|prune|include|iglob|skip|omit)")
+"""Options whose value is what a program does not touch."""
+
 _MAX_CALLS = 8
 _MAX_COMMANDS = 20_000
 _CHECK_EVERY = 256
 _SECRET_NAME = re.compile(r"(?i)secret|token|passw|api_?key|access_?key|private_?key|credential|_key$")
 
+
+_SUBSCRIPT = re.compile(r"\w\[[^\]$`]*+(?:\$\(|`)")
+"""A subscript with a command in it."""
 
 NodeHandler = Callable[["Shell", Node, Stream], Stream]
 """Follows one kind of node: the shell, the node, what it reads; gives what it writes."""
@@ -59,7 +69,9 @@ class Shell:
         self._handlers = handlers
         self.script = Script(text)
         self.state = state or State()
-        self.words = Expander(self.script.data, self.state, self._substitute, self._missing)
+        self.words = Expander(
+            self.script.data, self.state, self._substitute, self._missing, self._expand_again
+        )
         self.substituted_from: frozenset[str] = frozenset()
         """The sources of the last command substitution's text."""
         self._commands = 0
@@ -105,6 +117,18 @@ class Shell:
         """Report one finding; `rule` without the language."""
         self.context.add(f"shell.{rule}", self.place(node), message, verdict)
 
+    def judge_literals(self, word: Words, who: str, node: Node) -> None:
+        """Review a path or URL outside that a word names, whatever it is for."""
+        for pieces in word:
+            head = pieces[0]
+            if head is None or _LEFT_OUT.match(head):
+                continue
+            named = _IN_OPTION.match(head)
+            text = head[named.end() :] if named is not None else head
+            place = find_place(self.context.boundary, (text, *pieces[1:]), hosts=False)
+            if place is not None:
+                self.add("call.unknown", node, f"{who} gets a target outside: {place.message}")
+
     def judge_path(self, action: Action, word: Words, who: str, node: Node) -> None:
         """Hold a path, in each of its alternatives, against the boundary."""
         for pieces in word:
@@ -113,6 +137,22 @@ class Shell:
                 continue
             crossing = self.context.boundary.path(action, pieces)
             self.context.crossed("shell", crossing, self.place(node), f"{who}:")
+
+    def run_substitutions(self, word: Words, who: str, node: Node) -> None:
+        """Read the command substitutions in a text that the shell expands once more."""
+        for pieces in word:
+            text = "".join("$__unknown" if piece is None else piece for piece in pieces)
+            if "$(" in text or "`" in text:
+                context = self.context.nested(
+                    self.place(node), f"{self.context.origin}{who} runs a command: "
+                )
+                quoted = text.replace('"', '\\"')
+                self.read_nested(context, f': "{quoted}"', replace(self.state), whole=False)
+
+    def run_subscripts(self, word: Words, node: Node) -> None:
+        """Read the commands in a subscript, which arithmetic runs: `a[$(id)]`."""
+        if any(_SUBSCRIPT.search(piece) for pieces in word for piece in pieces if piece is not None):
+            self.run_substitutions(word, "arithmetic", node)
 
     def count_command(self) -> None:
         """One command more; every 256th checks the time, which may end the scan."""
@@ -201,6 +241,9 @@ class Shell:
         stream = self.sequence(node, UNKNOWN_STREAM)
         self.substituted_from = stream.origin
         return tuple(_without_newline(pieces) for pieces in stream.words)
+
+    def _expand_again(self, word: Words, node: Node) -> None:
+        self.run_substitutions(word, "an expansion", node)
 
     def _missing(self, name: str, node: Node) -> None:
         """A variable nothing in the script sets comes from the environment, if it is one."""

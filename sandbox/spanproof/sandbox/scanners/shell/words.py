@@ -52,13 +52,21 @@ _NUMBER = re.compile(r"^-?\d{1,9}$")
 class Expander:
     """Expands words in one state; command substitutions are handed back to the walker."""
 
-    __slots__ = ("_data", "missing", "state", "substitute")
+    __slots__ = ("_data", "expand_again", "missing", "state", "substitute")
 
-    def __init__(self, data: bytes, state: State, substitute: Substitute, missing: Missing) -> None:
+    def __init__(
+        self,
+        data: bytes,
+        state: State,
+        substitute: Substitute,
+        missing: Missing,
+        expand_again: Callable[[Words, Node], None],
+    ) -> None:
         self._data = data
         self.state = state
         self.substitute = substitute
         self.missing = missing
+        self.expand_again = expand_again
 
     def word(self, node: Node) -> Words:
         """The alternatives of one word."""
@@ -173,11 +181,16 @@ class Expander:
                 return either(EMPTY, other)
             return other if value is None else either(value, other)
         value = self.variable(name, node)
+        if operator == "@P":
+            self.expand_again(value, node)
+            return HOLE
+        if operator.startswith("@"):
+            return value if operator in {"@Q", "@E"} else HOLE
         if operator.startswith(":"):
             return _sliced(value, operator[1:])
         if operator.startswith("/"):
             return _replaced(value, operator)
-        if operator.startswith(("#", "%", "^", ",", "@")):
+        if operator.startswith(("#", "%", "^", ",")):
             return _trimmed(value, operator)
         return value
 

@@ -23,7 +23,7 @@ from spanproof.sandbox.guest.main import begin_alone, guest_main
 
 LISTENER_FLAGS = kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 _ENDED = struct.Struct("=idq")
-_PLAIN, _SEEDED = b"plain", b"seeded"
+_PLAIN, _OBSERVED = b"plain", b"observed"
 
 
 class Arming(Protocol):
@@ -48,8 +48,8 @@ class Forked:
             left means that no process of a guest is.
     """
 
-    def __init__(self, arming: Arming, arming_seeded: Arming, work: str) -> None:
-        self._armings = {_PLAIN: arming, _SEEDED: arming_seeded}
+    def __init__(self, arming: Arming, arming_observed: Arming, work: str) -> None:
+        self._armings = {_PLAIN: arming, _OBSERVED: arming_observed}
         self._kind = _PLAIN
         self._work = work
         self._listener = -1
@@ -61,9 +61,9 @@ class Forked:
             self._serve(theirs, supervisor)
         theirs.close()
 
-    def request(self, descriptors: Descriptors, *, seeded: bool) -> None:
+    def request(self, descriptors: Descriptors, *, observed: bool) -> None:
         """See `Origin`."""
-        self._kind = _SEEDED if seeded else _PLAIN
+        self._kind = _OBSERVED if observed else _PLAIN
         given = descriptors.control, descriptors.stdin, descriptors.stdout, descriptors.stderr
         socket.send_fds(self._channel, [self._kind], given)
         descriptors.close()
@@ -112,8 +112,8 @@ class Forked:
     def _fork(self, requests: socket.socket, kind: bytes, descriptors: Descriptors) -> None:
         pid = os.fork()
         if pid == 0:
-            arming, seeded = self._armings[kind], kind == _SEEDED
-            guest_main(lambda: begin_alone(descriptors, self._work, arming.arm, seeded=seeded))
+            arming, observed = self._armings[kind], kind == _OBSERVED
+            guest_main(lambda: begin_alone(descriptors, self._work, arming.arm, observed=observed))
         descriptors.close()
         requests.send(b"%d" % pid)
         _pid, status, usage = os.wait4(pid, 0)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import linecache
 import os
 import signal
 import sys
@@ -22,11 +21,11 @@ from spanproof.sandbox.backends.jail.forkserver import footprint
 from spanproof.sandbox.backends.jail.forkserver.spawner import Order, map_identity, spawner_main
 from spanproof.sandbox.backends.jail.forkserver.starter import Starter, connect_host
 from spanproof.sandbox.backends.jail.forkserver.supervisor import SupervisorSetup
-from spanproof.sandbox.backends.jail.forkserver.warm import settle, use_packages_of, warm_up
+from spanproof.sandbox.backends.jail.forkserver.warm import hide_own_source, settle, use_packages_of, warm_up
 from spanproof.sandbox.backends.jail.forkserver.zygote import trial
 from spanproof.sandbox.backends.jail.namespaces import cgroup, root
 from spanproof.sandbox.backends.jail.namespaces.users import foreign_id
-from spanproof.sandbox.backends.jail.seccomp.filter import SEEDED, compile_filter
+from spanproof.sandbox.backends.jail.seccomp.filter import compile_filter
 from spanproof.sandbox.backends.jail.seccomp.rules import ENDS
 from spanproof.sandbox.backends.jail.seccomp.syscalls import required_arch
 
@@ -95,19 +94,11 @@ def _build(options: dict[str, Any]) -> SupervisorSetup:
         use_packages_of(options["site"])
     importlib.invalidate_caches()
     sys.path_importer_cache.clear()
-    _hide_own_source()
+    hide_own_source()
     plain = compile_filter(arch, root.GUEST_ID, shown=ENDS)
-    seeded = compile_filter(arch, root.GUEST_ID, SEEDED, shown=ENDS)
+    observed = compile_filter(arch, root.GUEST_ID, observed=True, shown=ENDS)
     settle()
-    return SupervisorSetup(visible, arch, os.environ["PATH"], plain, seeded, footprint.learn(trial))
-
-
-def _hide_own_source() -> None:
-    """A traceback through the runner must not look for files that are not there."""
-    for name, module in list(sys.modules.items()):
-        path = getattr(module, "__file__", None)
-        if name.startswith("spanproof.") and path:
-            linecache.cache[path] = (0, None, [], path)
+    return SupervisorSetup(visible, arch, os.environ["PATH"], plain, observed, footprint.learn(trial))
 
 
 def _visible(path: str, roots: tuple[str, ...]) -> bool:

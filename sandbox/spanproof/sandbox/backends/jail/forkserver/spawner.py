@@ -143,8 +143,8 @@ def _serve(requests: socket.socket, supervisor: int, order: Order) -> None:
         if not asked:
             return
         _reap(os.WNOHANG)
-        seeded = asked == b"seeded"
-        seccomp = order.setup.seccomp_seeded if seeded else order.setup.seccomp
+        observed = asked == b"observed"
+        seccomp = order.setup.seccomp_observed if observed else order.setup.seccomp
         pid = os.fork()
         if pid == 0:
             requests.close()
@@ -154,7 +154,7 @@ def _serve(requests: socket.socket, supervisor: int, order: Order) -> None:
                 lambda: _join(supervisor, order.guest_id),
                 seccomp,
                 order.setup.written,
-                seeded=seeded,
+                observed=observed,
             )
         os.close(descriptors[0])
         pidfd = os.pidfd_open(pid)

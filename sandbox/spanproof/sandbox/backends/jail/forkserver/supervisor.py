@@ -42,7 +42,7 @@ class SupervisorSetup:
         visible: what of the machine a guest may read.
         program_path: where a guest's programs are searched.
         seccomp: the filter of every guest, as the kernel takes it.
-        seccomp_seeded: that of guests whose random bytes the supervisor answers.
+        seccomp_observed: that of guests whose random bytes the supervisor answers.
         written: memory that every guest writes to.
     """
 
@@ -50,7 +50,7 @@ class SupervisorSetup:
     arch: Arch
     program_path: str
     seccomp: bytes
-    seccomp_seeded: bytes
+    seccomp_observed: bytes
     written: footprint.Ranges
 
 
@@ -115,7 +115,7 @@ class Supervisor:
         if bounds == self._bounds and waits:
             return armed
         known, self._bounds = self._bounds, bounds
-        if known is None and waits and not bounds.seeded:
+        if known is None and waits and not bounds.observed:
             bounds.apply(armed.guest.pid, self._isolation.tree)  # the first guest was armed without any
             self._box.resize(bounds.disk_bytes)
             return armed
@@ -174,13 +174,13 @@ class Supervisor:
 
     def _query_resolver(self) -> Ends:
         """Have a guest made: our ends of what it is given."""
-        seeded = self._bounds is not None and self._bounds.seeded
+        observed = self._bounds is not None and self._bounds.observed
         stdin_read, stdin_write = os.pipe()
         stdout_read, stdout_write = os.pipe()
         stderr_read, stderr_write = os.pipe()
         ours, theirs = socket.socketpair()
         given = Descriptors(theirs.detach(), stdin_read, stdout_write, stderr_write)
-        self._isolation.origin.request(given, seeded=seeded)
+        self._isolation.origin.request(given, observed=observed)
         return Ends(ours, stdin_write, stdout_read, stderr_read)
 
     def _armed(self, ends: Ends) -> Armed:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import linecache
 import os
 import signal
 import sys
@@ -57,6 +58,14 @@ def preload(extra: Sequence[str]) -> None:
         except ImportError:
             continue  # warmth only: a program that imports it gets the error
     rehearse()
+
+
+def hide_own_source() -> None:
+    """Have no traceback through the runner look for its files, which a program may not read."""
+    for name, module in list(sys.modules.items()):
+        path = getattr(module, "__file__", None)
+        if name.startswith("spanproof.") and path:
+            linecache.cache[path] = (0, None, [], path)
 
 
 def use_packages_of(site: str) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import resource
+import select
 import signal
 import socket
 import struct
@@ -21,6 +22,7 @@ from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.forkserver import footprint
 from spanproof.sandbox.backends.jail.isolation import Ended, WaitingGuest
 from spanproof.sandbox.backends.jail.namespaces import memory, root
+from spanproof.sandbox.backends.jail.seccomp.notifications import GO_ON, receive_notification, send
 from spanproof.sandbox.guest import determinism
 from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.guest.main import guest_main, settle
@@ -41,19 +43,21 @@ class Zygotes:
     def __init__(self, spawner: socket.socket) -> None:
         self._spawner = spawner
         self._warm_bytes: int | None = None
-        self._start(seeded=False)
+        self._start(observed=False)
 
-    def request(self, descriptors: Descriptors, *, seeded: bool) -> None:
+    def request(self, descriptors: Descriptors, *, observed: bool) -> None:
         """See `Origin`."""
-        if seeded is not self._seeded:
+        if observed is not self._observed:
             self._close()
-            self._start(seeded=seeded)
+            self._start(observed=observed)
         given = descriptors.stdin, descriptors.stdout, descriptors.stderr, descriptors.control
         socket.send_fds(self._channel, [b"fork"], given)
         descriptors.close()
 
     def receive(self, control: socket.socket) -> WaitingGuest:
         """See `Origin`."""
+        if self._observed:
+            self._let_fork(control)
         reply = control.recv(4096)
         if not reply.isdigit():
             reason = reply.decode(errors="replace").strip() or "it ended, or what it is forked from did"
@@ -62,6 +66,16 @@ class Zygotes:
         if self._warm_bytes is None:
             self._warm_bytes = memory.private_bytes(pid)
         return WaitingGuest(pid, self._listener, self._warm_bytes, self._resident_bytes)
+
+    def _let_fork(self, control: socket.socket) -> None:
+        """Let the zygote's own fork go, which its filter holds, or see that it is gone."""
+        poll = select.poll()
+        poll.register(self._listener, select.POLLIN)
+        poll.register(control, select.POLLIN)
+        poll.poll()
+        call = receive_notification(self._listener)
+        if call is not None:
+            send(self._listener, call.id, GO_ON)
 
     def fileno(self) -> int:
         """See `Origin`."""
@@ -77,14 +91,14 @@ class Zygotes:
     def renew(self) -> None:
         """See `Origin`."""
         self._close()
-        self._start(seeded=self._seeded)
+        self._start(observed=self._observed)
 
-    def _start(self, *, seeded: bool) -> None:
+    def _start(self, *, observed: bool) -> None:
         """Have the spawner start a zygote, in the namespaces the supervisor has now."""
-        self._seeded = seeded
+        self._observed = observed
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            socket.send_fds(self._spawner, [b"seeded" if seeded else b"plain"], [theirs.fileno()])
+            socket.send_fds(self._spawner, [b"observed" if observed else b"plain"], [theirs.fileno()])
         reply, descriptors, _flags, _address = socket.recv_fds(self._spawner, 4096, 1)
         if not descriptors:
             raise RuntimeError(f"no guest can be started: {reply.decode(errors='replace')}")
@@ -116,7 +130,7 @@ def _introduce(channel: socket.socket, pidfd: int) -> tuple[int, int, list[int]]
 
 
 def zygote_main(
-    channel: int, enter: Callable[[], None], program: bytes, written: footprint.Ranges, *, seeded: bool
+    channel: int, enter: Callable[[], None], program: bytes, written: footprint.Ranges, *, observed: bool
 ) -> NoReturn:
     """Become a zygote that serves a channel; does not return.
 
@@ -125,7 +139,7 @@ def zygote_main(
         enter: takes this process into the supervisor's namespaces.
         program: the seccomp program.
         written: memory that every guest writes to.
-        seeded: whether that has the supervisor answer random bytes.
+        observed: whether that shows the supervisor random bytes and forks.
     """
     status = 1
     supervisor = socket.socket(fileno=channel)
@@ -139,7 +153,7 @@ def zygote_main(
         except Exception as failure:
             supervisor.send(f"{type(failure).__name__}: {failure}".encode()[:4000])
             raise
-        _serve(supervisor, born_with, root.WORK, seeded=seeded, has_pages=bool(written))
+        _serve(supervisor, born_with, root.WORK, observed=observed, has_pages=bool(written))
         status = 0
     finally:
         os._exit(status)
@@ -148,7 +162,7 @@ def zygote_main(
 def trial(supervisor: socket.socket) -> None:
     """Be a zygote before there is any supervisor, for `footprint.learn`."""
     supervisor = _leave_everything(supervisor, [])
-    _serve(supervisor, _peak(), "/", seeded=False, has_pages=False)
+    _serve(supervisor, _peak(), "/", observed=False, has_pages=False)
 
 
 def _pin(written: footprint.Ranges) -> list[int]:
@@ -191,13 +205,13 @@ def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def _serve(supervisor: socket.socket, born_with: int, work: str, *, seeded: bool, has_pages: bool) -> None:
+def _serve(supervisor: socket.socket, born_with: int, work: str, *, observed: bool, has_pages: bool) -> None:
     """Fork guests, one after the other, until the supervisor is gone."""
     while True:
         asked, descriptors, _flags, _address = socket.recv_fds(supervisor, 16, 4)
         if not asked:
             return
-        _lay_out(descriptors, work, seeded=seeded)
+        _lay_out(descriptors, work, observed=observed)
         pid = kernel.fork()
         if pid == 0:
             guest_main(_begin, has_pages=has_pages)
@@ -208,7 +222,7 @@ def _serve(supervisor: socket.socket, born_with: int, work: str, *, seeded: bool
         supervisor.send(_ENDED.pack(status, usage.ru_utime + usage.ru_stime, peak_bytes))
 
 
-def _lay_out(descriptors: list[int], work: str, *, seeded: bool) -> None:
+def _lay_out(descriptors: list[int], work: str, *, observed: bool) -> None:
     """Have everything as the next guest is to find it.
 
     Raises:
@@ -219,7 +233,7 @@ def _lay_out(descriptors: list[int], work: str, *, seeded: bool) -> None:
     os.dup2(descriptors[3], CONTROL_FD, inheritable=False)
     os.close(descriptors[3])
     os.chdir(work)
-    if not seeded:
+    if not observed:
         determinism.reseed()
 
 

@@ -41,14 +41,13 @@ class Meter:
         self._warm_private = warm_bytes
         self._kernel = KernelMemory()
         self.peak_bytes = 0
-        self.processes = 0
+        self.pids: list[int] = []
         self.sampled_at = time.monotonic()
 
     def sample(self) -> int:
         """What the tree holds now."""
         self.sampled_at = time.monotonic()
-        pids = [int(name) for name in self._tree.pids()]
-        self.processes = len(pids)
+        self.pids = pids = [int(name) for name in self._tree.pids()]
         total = self._box.memory_bytes() + self._kernel.sample(pids, self._tree.socket_bytes())
         for pid in pids:
             mapped, resident, private = _mapped(pid)

@@ -121,8 +121,8 @@ class Bounds:
     disk_bytes: int
     maps_freely: bool
     """V8 maps far more than it uses."""
-    seeded: bool
-    """Whether its random bytes are the supervisor's to answer: that takes a filter of its own."""
+    observed: bool
+    """Whether it has a seed or steps, of which the supervisor is shown more: by a filter of its own."""
 
     @classmethod
     def of(cls, job: Header) -> Bounds:
@@ -134,7 +134,7 @@ class Bounds:
             limits["open_files"],
             limits["disk_bytes"],
             job["language"] in ("javascript", "typescript"),
-            job["seed"] is not None,
+            job["seed"] is not None or job["language"] == "session",
         )
 
     def apply(self, pid: int, tree: Namespace) -> None:

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.forkserver.starter import Starter, connect_host
-from spanproof.sandbox.backends.jail.forkserver.warm import settle, use_packages_of, warm_up
+from spanproof.sandbox.backends.jail.forkserver.warm import hide_own_source, settle, use_packages_of, warm_up
 from spanproof.sandbox.backends.jail.namespaces import cgroup, root
 from spanproof.sandbox.backends.jail.namespaces.users import foreign_id
 from spanproof.sandbox.backends.jail.reduced import landlock
@@ -67,6 +67,7 @@ def _set_up(options: dict[str, Any], home: Path) -> _Boxes:
         raise OSError("this kernel has no Landlock, or the container's profile forbids it")
     warm_up(options["preload"])
     linecache.clearcache()
+    hide_own_source()
     binds = tuple(root.Bind(*bind) for bind in options["binds"])
     interpreter = root.interpreter_directories()
     user = _another_user(interpreter, binds)

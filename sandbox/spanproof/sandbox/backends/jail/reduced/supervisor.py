@@ -22,8 +22,8 @@ from spanproof.sandbox.backends.jail.reduced.network import NoNetwork
 from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.reduced.process_tree import Descendants
 from spanproof.sandbox.backends.jail.reduced.watcher import GuardedWatcher
-from spanproof.sandbox.backends.jail.seccomp.filter import SEEDED, compile_filter
-from spanproof.sandbox.backends.jail.seccomp.rules import FORKS
+from spanproof.sandbox.backends.jail.seccomp.filter import compile_filter
+from spanproof.sandbox.backends.jail.seccomp.rules import ENDS, FORKS
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.model import Tier
@@ -55,11 +55,11 @@ class Shielded(Forked):
     guest.
     """
 
-    def request(self, descriptors: Descriptors, *, seeded: bool) -> None:
+    def request(self, descriptors: Descriptors, *, observed: bool) -> None:
         """See `Origin`."""
         if os.fork() == 0:
             _wait_to_be_killed()
-        super().request(descriptors, seeded=seeded)
+        super().request(descriptors, observed=observed)
 
 
 def _wait_to_be_killed() -> NoReturn:
@@ -111,10 +111,10 @@ def _isolation(site: Site, group: Group | None) -> Isolation:
     boundary = ReducedBoundary(site.box, site.interpreter, os.environ["PATH"], site.binds)
     network = NoNetwork()
     user = os.getuid()
-    shown = frozenset() if tree.counted else FORKS
+    shown = ENDS if tree.counted else ENDS | FORKS
     origin = (Forked if group is None else Shielded)(
         Passed(compile_filter(site.arch, user, namespaced=False, shown=shown), boundary.walls),
-        Passed(compile_filter(site.arch, user, SEEDED, namespaced=False, shown=shown), boundary.walls),
+        Passed(compile_filter(site.arch, user, observed=True, namespaced=False, shown=shown), boundary.walls),
         box.work,
     )
     tree.zygote = origin.zygote

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
 
 from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
 from spanproof.sandbox.backends.jail.reduced.box import Directory
@@ -18,7 +17,6 @@ from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.reduced.process_tree import Descendants
 from spanproof.sandbox.backends.jail.reduced.processes import ProcessWatcher
 from spanproof.sandbox.backends.jail.reduced.sockets import SocketWatcher
-from spanproof.sandbox.backends.jail.seccomp.conditions import OUTWARD_FLAGS
 from spanproof.sandbox.backends.jail.seccomp.notifications import EPERM, GO_ON, Answer, Notification
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 
@@ -37,11 +35,6 @@ class GuardedWatcher(FileWatcher, SocketWatcher, ProcessWatcher):
         self._box = box
         super().__init__(arch, boundary, dns_stub)
 
-    def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
-        table = super()._table()
-        table.update(dict.fromkeys(("fork", "vfork", "clone"), self._spawn))
-        return table
-
     def _hide(self, _name: str, _call: Notification) -> Answer:
         """No process may open another's memory here, and we must read it: so nothing is to be done."""
         if self.own_hides <= 0:
@@ -49,11 +42,9 @@ class GuardedWatcher(FileWatcher, SocketWatcher, ProcessWatcher):
         self.own_hides -= 1
         return _DONE
 
-    def _spawn(self, name: str, call: Notification) -> Answer:
-        if name == "clone" and call.args[0] & OUTWARD_FLAGS:
-            return self._refuse(name, call)
-        if not self._tree.full():
-            return GO_ON
+    def _fork(self, name: str, call: Notification) -> Answer:
+        if self._tree.counted or not self._tree.full():
+            return super()._fork(name, call)
         self.record.note("process", "fork", allowed=False)
         return Answer(errno.EAGAIN)
 

@@ -26,7 +26,7 @@ from spanproof.sandbox.guest.wire import Decoder, Frame, Header
 
 _MUTE_S = 0.002
 """So long no one looks at what a program says: most are over then, and fill no pipe."""
-_GUEST_FIELDS = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database")
+_GUEST_FIELDS = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database", "held")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +236,7 @@ class Run:
 
         Held, it runs no more, and all of it is known; the kernel needs as long to end it as it has run.
         """
+        self._usage_limits.note_end(pid)
         if pid != self._armed.guest.pid or not self._isolation.tree.is_last(pid):
             return False
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from spanproof.sandbox.backend import AnswerTool, Foreseen, Session
 from spanproof.sandbox.calls import answer_call
 from spanproof.sandbox.errors import SandboxBroken
 from spanproof.sandbox.fixed.job import encode_fixtures, encode_tape
-from spanproof.sandbox.guest.outcome import build_execution
+from spanproof.sandbox.guest.outcome import add_attempts, build_execution
 from spanproof.sandbox.guest.wire import Frame, Header, call_key
 from spanproof.sandbox.model import Execution, JsonValue, SessionSpec, ToolAnswer, ToolRequest
 
@@ -82,16 +82,17 @@ class Loan:
             self._at_work = False
         return frame
 
-    def close(self) -> None:
-        """End the session, with everything it started. Safe to call twice."""
+    def close(self) -> Header:
+        """End the session, with everything it started; returns what was reported last. Safe to call twice."""
         if self._closed:
-            return
+            return {}
         self._closed = True
+        header: Header = {}
         try:
             if self._at_work:
                 self._supervisor.send({"kind": "end"})
             while self._at_work:
-                self.receive(_END_S)
+                header = self.receive(_END_S).header
         except SandboxBroken:
             self._drop()
         except BaseException:
@@ -99,6 +100,7 @@ class Loan:
             raise
         else:
             self._give_back()
+        return header
 
 
 class JailSession(Session):
@@ -122,6 +124,8 @@ class JailSession(Session):
         self._sent: deque[str] = deque()
         self._calls: list[tuple[ToolRequest, ToolAnswer]] = []
         """Those the supervisor may answer, by their numbers."""
+        self._executions: list[Execution] = []
+        self._amended: dict[int, Execution] = {}
         try:
             supervisor.send(*job)
             ready = supervisor.receive(_START_S).header
@@ -151,9 +155,15 @@ class JailSession(Session):
         except BaseException:
             self.close()  # the step waits for an answer that will not come
             raise
+        self._executions.append(execution)
+        self._amend(frame.header)
         if frame.header.get("kind") != "step":
             self.close()
         return execution
+
+    def amended(self) -> Mapping[int, Execution]:
+        """See `Session.amended`."""
+        return self._amended
 
     def close(self) -> None:
         """End the interpreter."""
@@ -161,7 +171,16 @@ class JailSession(Session):
         self._coming.clear()
         self._sent.clear()
         if supervisor is not None:
-            supervisor.close()
+            self._amend(supervisor.close())
+
+    def _amend(self, header: Header) -> None:
+        """Add to earlier executions what tasks that their steps began have attempted since."""
+        late = header.get("late")
+        for step, found in late.items() if isinstance(late, dict) else ():
+            number = int(step) if isinstance(step, str) and step.isdigit() else len(self._executions)
+            if number < len(self._executions) and isinstance(found, dict):
+                known = self._amended.get(number, self._executions[number])
+                self._amended[number] = add_attempts(known, found)
 
     def _step(self, supervisor: Loan, source: str) -> Frame:
         """Hand over a step, unless the supervisor has it already; the frame that ends it."""

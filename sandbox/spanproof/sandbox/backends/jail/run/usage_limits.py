@@ -8,6 +8,7 @@ from __future__ import annotations
 from spanproof.sandbox.backends.jail.isolation import Ended, Isolation, WaitingGuest
 from spanproof.sandbox.backends.jail.namespaces import memory
 from spanproof.sandbox.backends.jail.namespaces.cgroup import Group
+from spanproof.sandbox.backends.jail.namespaces.cpu_time import OwnTimes
 from spanproof.sandbox.guest.wire import Header
 
 TICK_S = 0.05
@@ -31,6 +32,7 @@ class UsageLimits:
         isolation.tree.keep_bound()  # the guest was bounded when it was armed, which may be long ago
         self._strays_cpu_before = isolation.tree.strays_cpu_s
         self._arming_cpu_s = memory.cpu_s(guest.pid)
+        self._own_times = OwnTimes()
 
     def is_due(self, now: float) -> bool:
         """Whether it is time to look again."""
@@ -47,7 +49,9 @@ class UsageLimits:
     def _is_over_memory(self) -> bool:
         """Whether the tree is over its bound, or the kernel has killed in it for that."""
         over = self._meter.over_limit()
-        if self._meter.processes >= self._processes:
+        for pid in self._meter.pids:
+            self._own_times.note(pid)
+        if len(self._meter.pids) >= self._processes:
             self._isolation.watcher.record.note("process", "fork", allowed=False)
         return over or self.oom_killed()
 
@@ -75,12 +79,19 @@ class UsageLimits:
         return Ended(code << 8, memory.cpu_s(self._main), max(0, grown_bytes))
 
     def cpu_s_so_far(self) -> float:
-        """CPU seconds of the main process, its arming among them, and of those the supervisor had to reap."""
-        return memory.cpu_s(self._main) + self._strays_cpu_s()
+        """CPU seconds of the main process, its arming among them, and of all that it has started."""
+        self._own_times.note(self._main)
+        return max(memory.cpu_s(self._main) + self._strays_cpu_s(), self._own_times.total_s())
 
     def cpu_s_of(self, ended: Ended) -> float:
         """CPU seconds of the main process since it was given something to do, and of the same others."""
-        return max(0.0, ended.cpu_s - self._arming_cpu_s) + self._strays_cpu_s()
+        used = max(ended.cpu_s + self._strays_cpu_s(), self._own_times.total_s())
+        return max(0.0, used - self._arming_cpu_s)
+
+    def note_end(self, pid: int) -> None:
+        """Look at a process that is about to end: perhaps no process waits for it."""
+        if pid != self._main:
+            self._own_times.note(pid)
 
     def _strays_cpu_s(self) -> float:
         return self._isolation.tree.strays_cpu_s - self._strays_cpu_before

@@ -28,6 +28,7 @@ from spanproof.sandbox.backends.jail.seccomp.bpf import (
     one_of,
 )
 from spanproof.sandbox.backends.jail.seccomp.rules import UNBOUNDED
+from spanproof.sandbox.guest.reporter import STEPS_FD
 
 _RET_DONE = RET_ERRNO
 _RET_NO_FAMILY = RET_ERRNO | errno.EAFNOSUPPORT
@@ -104,6 +105,11 @@ def conditional(uid: int) -> dict[str, Callable[[], Program]]:
         "setresuid": same_ids(3),
         "setresgid": same_ids(3),
     }
+
+
+def for_steps() -> dict[str, Callable[[], Program]]:
+    """More: what a session's steps and reports travel by."""
+    return dict.fromkeys(("read", "write"), lambda: one_of(0, (STEPS_FD,), RET_NOTIFY, RET_ALLOW))
 
 
 def without_namespaces() -> dict[str, Callable[[], Program]]:

@@ -25,15 +25,15 @@ from spanproof.sandbox.backends.jail.seccomp.bpf import (
     end,
     pack,
 )
-from spanproof.sandbox.backends.jail.seccomp.conditions import conditional, without_namespaces
-from spanproof.sandbox.backends.jail.seccomp.rules import ALLOWED, REFUSED, WATCHED
+from spanproof.sandbox.backends.jail.seccomp.conditions import conditional, for_steps, without_namespaces
+from spanproof.sandbox.backends.jail.seccomp.rules import ALLOWED, FORKS, REFUSED, WATCHED
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 
 _FOR_THE_KERNEL = WATCHED | {"mmap", "mremap", "prctl", "sendto"}
 """Calls shown to be noted, measured or answered, and not to be refused."""
 
-SEEDED = frozenset(("getrandom",))
-"""What the supervisor answers where a program's chance is to repeat."""
+_OBSERVED = FORKS | {"getrandom"}
+"""Shown where a program's chance is to repeat, and where each task belongs to a step of a session."""
 
 _X32_BIT = 0x40000000
 
@@ -41,8 +41,8 @@ _X32_BIT = 0x40000000
 def compile_filter(
     arch: Arch,
     uid: int,
-    answered: frozenset[str] = frozenset(),
     *,
+    observed: bool = False,
     namespaced: bool = True,
     shown: frozenset[str] = frozenset(),
 ) -> bytes:
@@ -51,7 +51,7 @@ def compile_filter(
     Args:
         arch: whose numbers the filter holds; calls of any other are handed to the supervisor, which refuses.
         uid: the guest's user and group id: setting it again is no attempt.
-        answered: allowed calls that the supervisor answers in the kernel's place.
+        observed: whether the supervisor may have to answer random bytes, and holds the steps of a session.
         namespaced: whether namespaces bound what a call on another process, a socket or a file of the same
             user reaches; where they do not, the supervisor is shown those calls too.
         shown: calls that the supervisor is shown whatever their arguments.
@@ -64,7 +64,7 @@ def compile_filter(
         Instruction(JGE, _X32_BIT, 0, 1),
         end(RET_NOTIFY),
     ]
-    return pack(head + _search(_ranges(_actions(arch, uid, answered, namespaced, shown))))
+    return pack(head + _search(_ranges(_actions(arch, uid, observed, namespaced, shown))))
 
 
 def compile_silent_filter(arch: Arch, uid: int) -> bytes:
@@ -72,7 +72,7 @@ def compile_silent_filter(arch: Arch, uid: int) -> bytes:
 
     What it would judge by a path, an address or a size goes through: another wall must bound that.
     """
-    actions = _actions(arch, uid, frozenset(), namespaced=True, shown=frozenset())
+    actions = _actions(arch, uid, observed=False, namespaced=True, shown=frozenset())
     names = {number: name for name, number in arch.numbers.items()}
     settled = {
         number: _settled(action, RET_ALLOW if names[number] in _FOR_THE_KERNEL else RET_EPERM)
@@ -94,14 +94,17 @@ def _settled(action: Program, verdict: int) -> Program:
 
 
 def _actions(
-    arch: Arch, uid: int, answered: frozenset[str], namespaced: bool, shown: frozenset[str]
+    arch: Arch, uid: int, observed: bool, namespaced: bool, shown: frozenset[str]
 ) -> dict[int, Program]:
     actions: dict[int, Program] = {}
-    for names, verdict in ((ALLOWED - answered, RET_ALLOW), (WATCHED | REFUSED | answered, RET_NOTIFY)):
+    for names, verdict in ((ALLOWED, RET_ALLOW), (WATCHED | REFUSED, RET_NOTIFY)):
         for name in names:
             if name in arch.numbers:
                 actions[arch.numbers[name]] = [end(verdict)]
     rules = conditional(uid) if namespaced else conditional(uid) | without_namespaces()
+    if observed:
+        shown |= _OBSERVED
+        rules |= for_steps()
     rules |= dict.fromkeys(shown, lambda: [end(RET_NOTIFY)])
     for name, rule in rules.items():
         if name in arch.numbers:

@@ -12,10 +12,12 @@ import errno
 import os
 import struct
 from collections.abc import Callable
+from typing import Protocol
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.seccomp import addresses, paths
 from spanproof.sandbox.backends.jail.seccomp.attempts import Record
+from spanproof.sandbox.backends.jail.seccomp.conditions import OUTWARD_FLAGS
 from spanproof.sandbox.backends.jail.seccomp.notifications import (
     EPERM,
     GO_ON,
@@ -32,7 +34,7 @@ from spanproof.sandbox.backends.jail.seccomp.path_arguments import (
     NOT_FOLLOWED,
     OPENS,
 )
-from spanproof.sandbox.backends.jail.seccomp.rules import REFUSED
+from spanproof.sandbox.backends.jail.seccomp.rules import FORKS, REFUSED
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 from spanproof.sandbox.fixed.run_fixtures import RunFixtures
 from spanproof.sandbox.tape.target import Target
@@ -48,6 +50,19 @@ WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _AT_FDCWD = -100
 _AT_EMPTY_PATH = 0x1000
 _AT_SYMLINK_NOFOLLOW = 0x100
+
+
+class Steps(Protocol):
+    """A session, as the watcher of its guest needs it."""
+
+    def record_of(self, name: str, task: int) -> Record:
+        """Return the record that a call of a task is an attempt in."""
+
+    def fork(self, call: Notification) -> Answer:
+        """Count a fork."""
+
+    def transfer(self, name: str, call: Notification) -> Answer:
+        """Take or give a message by a read or a write of the session's channel."""
 
 
 class Watcher:
@@ -72,6 +87,8 @@ class Watcher:
         """Whether a process that ends, by its number and its exit code, stays as it is until it is killed."""
         self.fixtures: RunFixtures | None = None
         """What this run finds fixed."""
+        self.steps: Steps | None = None
+        """The session whose steps are held calls, where this is one."""
         self.own_hides = 0
         """How many processes may close their memory: that of the tests, where there are any."""
         self._looking_up: set[int] = set()
@@ -103,6 +120,8 @@ class Watcher:
             self.record.note("privilege", f"foreign system call {call.number & 0x3FFFFFFF}", allowed=False)
             return Answer(errno.ENOSYS)
         name = self._names.get(call.number, f"syscall {call.number}")
+        if self.steps is not None:
+            self.record = self.steps.record_of(name, call.pid)
         if self.fixtures is not None:
             self.fixtures.called(name, call.pid)
         try:
@@ -125,6 +144,7 @@ class Watcher:
         table.update(sendmsg=self._message, sendmmsg=self._message)
         table.update(mmap=self._map, mremap=self._map, socket=self._socket, prctl=self._hide)
         table.update(getrandom=self._random, getppid=self._parent, exit_group=self._end, flock=self._lock)
+        table.update(dict.fromkeys(FORKS, self._fork), read=self._step, write=self._step)
         return table
 
     def _refuse(self, name: str, call: Notification) -> Answer:
@@ -142,9 +162,20 @@ class Watcher:
         self.own_hides -= 1
         return GO_ON
 
+    def _fork(self, name: str, call: Notification) -> Answer:
+        """One process or thread more; of the step its task is of."""
+        if name == "clone" and call.args[0] & OUTWARD_FLAGS:
+            return self._refuse(name, call)
+        return GO_ON if self.steps is None else self.steps.fork(call)
+
+    def _step(self, name: str, call: Notification) -> Answer:
+        """Read or write what only a session has; the kernel refuses it elsewhere."""
+        return GO_ON if self.steps is None else self.steps.transfer(name, call)
+
     def _random(self, _name: str, call: Notification) -> Answer:
-        """Requested from us where the run has a seed only."""
-        assert self.fixtures is not None
+        """The kernel's, unless the run has a seed."""
+        if self.fixtures is None or not self.fixtures.has_seed:
+            return GO_ON
         data = self.fixtures.random(call.pid, call.args[1])
         return Answer(value=kernel.write_memory(call.pid, call.args[0], data) if data else 0)
 

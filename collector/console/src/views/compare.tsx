@@ -1,0 +1,166 @@
+// Did it get worse? Two windows, or two values of a dimension: rates with their intervals and the difference with its own.
+import { LAYERS, type Schema } from "../api";
+import { Cli, Empty, Grid, Head, Interval, nameOfWindow, percent, Plain, Shown, useAnswer, useHours } from "../parts";
+import { go, location } from "../router";
+
+const DIMENSIONS = ["window", "release", "prompt_version", "model", "agent", "task", "executor", "service"];
+type Pair = Schema["Pair"];
+
+export function Compare() {
+  const hours = useHours("168");
+  const given = location.value.searchParams;
+  const dimension = given.get("dimension") ?? "window";
+  const before = given.get("before") ?? "";
+  const after = given.get("after") ?? "";
+  const by = given.get("by") ?? "task";
+  const ready = dimension === "window" || (before && after);
+  const found = useAnswer<Schema["Comparison"]>(ready ? "compare" : "", { dimension, before, after, by, hours });
+  const values = useAnswer<Schema["Values"]>(dimension === "window" ? "" : `dimensions/${dimension}`, { hours });
+  const choose = (event: Event) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const next = new URLSearchParams({ hours });
+    for (const name of ["dimension", "before", "after", "by"]) if (form.get(name)) next.set(name, String(form.get(name)));
+    go(`/compare?${next}`);
+  };
+  const names = (chosen: string) =>
+    DIMENSIONS.filter((name) => chosen === "dimension" || name !== "window").map((name) => <option value={name}>{name.replace("_", " ")}</option>);
+  return (
+    <>
+      <Head title="Did it get worse?" hours={hours} />
+      <form class="stack" onSubmit={choose} key={dimension}>
+        <label>
+          compare{" "}
+          <select name="dimension" value={dimension} onChange={(event) => event.currentTarget.form?.requestSubmit()}>
+            {names("dimension")}
+          </select>
+        </label>
+        {dimension === "window" ? (
+          <span class="dim">the last {nameOfWindow(hours)} with the one before it</span>
+        ) : (
+          <>
+            <label>
+              before <input name="before" list="sides" defaultValue={before} required />
+            </label>
+            <label>
+              after <input name="after" list="sides" defaultValue={after} required />
+            </label>
+            <datalist id="sides">
+              {values.value?.values.map((value) => (
+                <option value={value} />
+              ))}
+            </datalist>
+          </>
+        )}
+        <label>
+          one by one by{" "}
+          <select name="by" value={by}>
+            {names("by")}
+          </select>
+        </label>
+        <button type="submit">Compare</button>
+      </form>
+      {ready ? (
+        <Shown loaded={found}>{(page) => <Both page={page} />}</Shown>
+      ) : (
+        <Empty title={`Choose two values of ${dimension.replace("_", " ")}`}>
+          <p class="dim">{values.value?.values.length ? <Plain text={`In this window: ${values.value.values.join(", ")}`} /> : "There are none in this window."}</p>
+        </Empty>
+      )}
+      <Cli
+        line={
+          dimension === "window"
+            ? `spanproof query groundedness.score --since ${hours}h --compare`
+            : `spanproof query groundedness.score --by ${dimension} --since ${hours}h`
+        }
+      />
+    </>
+  );
+}
+
+function Both({ page }: { page: Schema["Comparison"] }) {
+  const worse = LAYERS.filter((layer) => page.layers[layer]!.change === "worse");
+  const better = LAYERS.filter((layer) => page.layers[layer]!.change === "better");
+  const sentence = [
+    worse.length ? `${worse.join(" and ")} got worse` : "",
+    better.length ? `${better.join(" and ")} got better` : "",
+  ].filter(Boolean);
+  return (
+    <>
+      <p class="sentence">{sentence.length ? `${sentence.join("; ")}.` : "No layer changed beyond its interval."}</p>
+      <Grid label="Layers" heads={["layer", ["before", "heat"], ["after", "heat"], ["difference", "heat"], "change"]}>
+        {LAYERS.map((layer) => {
+          const pair = page.layers[layer]!;
+          return (
+            <tr>
+              <th scope="row">{layer}</th>
+              <Side rate={pair.before} name={page.before} />
+              <Side rate={pair.after} name={page.after} />
+              <td class="heat">
+                {points(pair.difference)}
+                <div class="dim">{pair.low === null ? "" : `${points(pair.low)} to ${points(pair.high)}`}</div>
+              </td>
+              <td>
+                <Change pair={pair} />
+              </td>
+            </tr>
+          );
+        })}
+      </Grid>
+      <h2 class="below">By {page.by.replace("_", " ")}, flipped first</h2>
+      {page.values.length ? (
+        <Grid label="Values" heads={[page.by.replace("_", " "), ...LAYERS.map((layer): [string, string] => [layer, "heat"])]}>
+          {page.values.map((each) => (
+            <tr>
+              <th scope="row">
+                <Plain text={each.value || "(none given)"} />
+              </th>
+              {LAYERS.map((layer) => {
+                const pair = each.layers[layer];
+                return (
+                  <td class="heat">
+                    {pair ? (
+                      <>
+                        {percent(pair.before.rate)} → {percent(pair.after.rate)} <Change pair={pair} short />
+                      </>
+                    ) : (
+                      "–"
+                    )}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </Grid>
+      ) : (
+        <p class="dim">Nothing was judged on either side.</p>
+      )}
+    </>
+  );
+}
+
+function Side({ rate, name }: { rate: Schema["Rate"]; name: string }) {
+  const n = rate.passed + rate.failed;
+  return (
+    <td class="heat" title={name}>
+      {percent(rate.rate)}{" "}
+      <span class="dim">
+        {rate.failed} of {n}
+      </span>
+      <Interval low={rate.low} high={rate.high} n={n} />
+    </td>
+  );
+}
+
+function Change({ pair, short }: { pair: Pair; short?: boolean }) {
+  const [verdict, mark] = { worse: ["fail", "▲"], better: ["pass", "▼"], unclear: ["skipped", "="] }[pair.change];
+  return (
+    <span class={`verdict ${verdict}`}>
+      {mark} {short && pair.change === "unclear" ? <span class="skip">unclear</span> : pair.change}
+    </span>
+  );
+}
+
+function points(share: number | null): string {
+  return share === null ? "–" : `${share > 0 ? "+" : ""}${(share * 100).toFixed(1)} points`;
+}

@@ -1,0 +1,184 @@
+// How this installation is set up, and how to send the first trace.
+import { useEffect, useState } from "preact/hooks";
+import { follow, type Schema } from "../api";
+import { Cli, Grid, Head, Plain, Shown, useAnswer } from "../parts";
+import { go } from "../router";
+
+export function Settings() {
+  const found = useAnswer<Schema["Settings"]>("settings");
+  const doctor = useAnswer<Schema["Doctor"]>("doctor");
+  const health = useAnswer<Schema["Health"]>("health");
+  return (
+    <>
+      <Head title="Settings" />
+      <Shown loaded={found}>
+        {(page) => (
+          <>
+            <dl class="facts">
+              <dt>version</dt>
+              <dd>{page.version}</dd>
+              <dt>store</dt>
+              <dd>
+                <Plain text={page.store} />
+              </dd>
+              <dt>workspace</dt>
+              <dd>
+                <Plain text={page.workspace || "none"} />
+              </dd>
+              <dt>tokens</dt>
+              <dd>
+                {page.readers} for reading, {page.writers} for writing; you may {page.may_write ? "write" : "read"}
+              </dd>
+            </dl>
+            <h2 class="below">Send the first trace</h2>
+            <FirstTrace settings={page} />
+            <h2 class="below">Configuration in effect</h2>
+            {page.settings.length ? (
+              <Grid label="Configuration" heads={["key", "value", "where it comes from"]}>
+                {page.settings.map((each) => (
+                  <tr>
+                    <th scope="row">
+                      <code>{each.key}</code>
+                    </th>
+                    <td>
+                      <code>
+                        <Plain text={each.value} />
+                      </code>
+                    </td>
+                    <td class={each.origin === "default" ? "dim" : undefined}>
+                      <Plain text={each.origin} />
+                    </td>
+                  </tr>
+                ))}
+              </Grid>
+            ) : (
+              <p class="dim">
+                This console reads a store alone; the console of <code>spanproof serve</code> shows its configuration.
+              </p>
+            )}
+            <h2 class="below">Policy</h2>
+            {page.policy ? (
+              <pre class="why">
+                <Plain text={page.policy} />
+              </pre>
+            ) : (
+              <p class="dim">
+                The default policy is in effect. <a href="/boundary">Boundary</a> tries a change of it on stored code.
+              </p>
+            )}
+            <details class="below">
+              <summary>{page.scores.length} scores of the built-in evaluators</summary>
+              <p>
+                {page.scores.map((each) => (
+                  <span class="part">
+                    <code>
+                      {each.layer}.{each.name === each.layer ? "score" : each.name}
+                    </code>
+                    {each.advisory ? <span class="dim"> advice</span> : null}
+                  </span>
+                ))}
+              </p>
+            </details>
+          </>
+        )}
+      </Shown>
+      <h2 class="below">Sandbox</h2>
+      <Shown loaded={doctor}>
+        {(page) => (
+          <Grid label="Sandboxes" heads={["backend", "usable", "missing"]}>
+            {page.backends.map((each) => (
+              <tr>
+                <th scope="row">{each.name}</th>
+                <td>
+                  <span class={`verdict ${each.usable ? "pass" : "skipped"}`}>{each.usable ? `✓ yes${each.tier ? `, ${each.tier}` : ""}` : "– no"}</span>
+                </td>
+                <td>
+                  {each.features
+                    .filter((feature) => !feature.present)
+                    .map((feature) => (
+                      <div>
+                        <Plain text={`${feature.name}: ${feature.detail}`} /> <span class="dim">{feature.remedy}</span>
+                      </div>
+                    ))}
+                </td>
+              </tr>
+            ))}
+          </Grid>
+        )}
+      </Shown>
+      <Shown loaded={health}>
+        {(page) =>
+          page.readings.length ? (
+            <details class="below">
+              <summary>{page.readings.length} counters of the collector</summary>
+              <Grid label="Counters" heads={["counter", ["value", "heat"], "meaning"]}>
+                {page.readings.map((each) => (
+                  <tr>
+                    <th scope="row">
+                      <code>{each.name}</code>
+                    </th>
+                    <td class="heat">{each.value.toLocaleString("en")}</td>
+                    <td>{each.meaning}</td>
+                  </tr>
+                ))}
+              </Grid>
+            </details>
+          ) : null
+        }
+      </Shown>
+      <Cli line="spanproof config show && spanproof doctor" />
+    </>
+  );
+}
+
+/** How to send spans, with the address filled in. */
+export function FirstTrace({ settings }: { settings: Schema["Settings"] }) {
+  const [chosen, choose] = useState("Python");
+  const http = settings.otlp_http || "http://127.0.0.1:4318";
+  const grpc = (settings.otlp_grpc || "http://127.0.0.1:4317").replace(/^\w+:\/\//, "");
+  const ways: Record<string, string> = {
+    Python: `from spanproof.instrumentors import register\n\nregister(service_name="my-agent", endpoint="${http}")`,
+    Collector: `exporters:\n  otlp/spanproof:\n    endpoint: ${grpc}\n    tls: {insecure: true}\nservice:\n  pipelines:\n    traces: {exporters: [otlp/spanproof]}`,
+    JavaScript: `OTEL_EXPORTER_OTLP_ENDPOINT=${http} OTEL_SERVICE_NAME=my-agent \\\n  node --require @opentelemetry/auto-instrumentations-node/register agent.js`,
+    curl: `curl -s ${http}/v1/traces -H 'content-type: application/json' -d @spans.json`,
+  };
+  return (
+    <>
+      <div class="badges" role="tablist" aria-label="Ways">
+        {Object.keys(ways).map((name) => (
+          <button type="button" role="tab" aria-selected={name === chosen} onClick={() => choose(name)}>
+            {name}
+          </button>
+        ))}
+      </div>
+      <pre class="why">{ways[chosen]}</pre>
+      {settings.otlp_http ? null : (
+        <p class="dim">
+          This process receives no spans: <code>spanproof serve</code> does, on these ports by default.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** What an empty store shows: how to send the first trace; it opens as it is evaluated. */
+export function WaitForFirst() {
+  const settings = useAnswer<Schema["Settings"]>("settings");
+  const [open, setOpen] = useState(false);
+  useEffect(() => {
+    const stop = new AbortController();
+    follow(
+      stop.signal,
+      () => setOpen(true),
+      (row) => go(`/traces/${row.trace_id}`),
+    ).catch(() => setOpen(false));
+    return () => stop.abort();
+  }, []);
+  return (
+    <div class="empty">
+      <h2>No trace was received yet</h2>
+      <Shown loaded={settings}>{(page) => <FirstTrace settings={page} />}</Shown>
+      <p role="status">{open ? "Waiting for it: this page opens the first trace as it is evaluated." : ""}</p>
+    </div>
+  );
+}

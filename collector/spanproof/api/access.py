@@ -1,0 +1,71 @@
+"""Who may read and who may write.
+
+A request is authorised by a bearer token alone, never by a cookie, so that no other site can make a browser
+send one. Where there are no tokens, on loopback, writes must come from the console's own origin.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+from fastapi import Depends, HTTPException, Request
+from fastapi.security import HTTPBearer
+
+from spanproof.api.settings import ConsoleSettings
+from spanproof.store import Store
+
+_BEARER: Final = HTTPBearer(auto_error=False, description="A token, where the service demands one.")
+_OWN_SITE: Final = (None, "same-origin", "none")
+
+
+def authorise_reader(request: Request, _: Annotated[object, Depends(_BEARER)]) -> None:
+    """Refuse a request without a reader's or writer's token, where tokens are required."""
+    settings: ConsoleSettings = request.app.state.settings
+    if not settings.open_to_all and not settings.may_read(token_of(request)):
+        raise HTTPException(
+            HTTPStatus.UNAUTHORIZED,
+            "send one of the service's tokens as `authorization: Bearer …`",
+            {"www-authenticate": "Bearer"},
+        )
+
+
+def authorise_writer(request: Request) -> None:
+    """Refuse a write without a writer's token, where tokens are required, or that another site sent."""
+    _check_own_origin(request)
+    settings: ConsoleSettings = request.app.state.settings
+    if settings.open_to_all or settings.may_write(token_of(request)):
+        return
+    if not settings.writers and settings.accepts is None:
+        raise HTTPException(
+            HTTPStatus.FORBIDDEN, "this console is for reading: it has no writer's token (`console.writers`)"
+        )
+    raise HTTPException(HTTPStatus.FORBIDDEN, "this token reads only: send a writer's token")
+
+
+def _check_own_origin(request: Request) -> None:
+    """Refuse what a page of another site makes a browser send; programs send neither header."""
+    origin = request.headers.get("origin")
+    foreign = origin is not None and urlsplit(origin).netloc != request.headers.get("host", "")
+    if foreign or request.headers.get("sec-fetch-site") not in _OWN_SITE:
+        raise HTTPException(HTTPStatus.FORBIDDEN, "only pages of this console may write")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    # A form of another site can send any other kind without a preflight request.
+    if request.method != "DELETE" and kind != "application/json":
+        raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send the body as application/json")
+
+
+def token_of(request: Request) -> str:
+    """Return the bearer token of a request; empty where it has none."""
+    return request.headers.get("authorization", "").removeprefix("Bearer ")
+
+
+def get_store(request: Request) -> Store:
+    """Return the store that the application reads."""
+    store: Store = request.app.state.open_store()
+    return store
+
+
+Opened = Annotated[Store, Depends(get_store)]
+WRITER: Final = Depends(authorise_writer)

@@ -1,0 +1,97 @@
+"""Parameters that several paths take: cohort, window, cursor."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import time
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Annotated, Literal
+
+from fastapi import Depends, HTTPException, Query
+
+from spanproof.store import Store
+
+HOUR_NS = 3_600 * 10**9
+
+Dimension = Literal[
+    "project", "service", "agent", "model", "prompt_version", "task", "language", "executor", "release"
+]
+Hours = Annotated[float, Query(gt=0, le=24 * 366, description="How far back, in hours.")]
+MaybeHours = Annotated[float | None, Query(gt=0, le=24 * 366, description="How far back, in hours.")]
+Name = Annotated[str | None, Query(max_length=500)]
+Limit = Annotated[int, Query(ge=1, le=500, description="Rows at most.")]
+Cursor = Annotated[str | None, Query(max_length=2000, description="`next` of the page before.")]
+
+
+def _cohort_parameters(
+    project: Name = None,
+    service: Name = None,
+    agent: Name = None,
+    model: Name = None,
+    prompt_version: Name = None,
+    task: Name = None,
+    language: Name = None,
+    executor: Name = None,
+    release: Name = None,
+) -> Mapping[str, str]:
+    """Return the dimensions that are given, with their values."""
+    given = {
+        "project": project, "service": service, "agent": agent, "model": model, "task": task,
+        "release": release, "prompt_version": prompt_version, "language": language, "executor": executor,
+    }  # fmt: skip
+    return {name: value for name, value in given.items() if value is not None}
+
+
+Cohort = Annotated[Mapping[str, str], Depends(_cohort_parameters)]
+
+
+def window(hours: float) -> tuple[int, int]:
+    """Return the first nanosecond of the last so many hours, and the first one after now."""
+    end = time.time_ns()
+    return max(0, end - int(hours * HOUR_NS)), end + 1
+
+
+def find_trace_id(store: Store, given: str) -> str:
+    """Return the id of the one trace that starts so.
+
+    Raises:
+        HTTPException: 404: none starts so, or several.
+    """
+    if not given or len(given) > 32 or not set(given) <= set("0123456789abcdef"):
+        raise no_trace(given)
+    found = store.trace_ids(given, limit=2)
+    if len(found) != 1 and given not in found:
+        raise no_trace(given)
+    return given if given in found else found[0]
+
+
+def no_trace(given: str) -> HTTPException:
+    """Return the error for an id of no trace."""
+    return HTTPException(HTTPStatus.NOT_FOUND, f"there is not one trace whose id starts with {given[:64]!r}")
+
+
+def write_cursor(at_ns: int, key: str) -> str:
+    """Return the place after a row that is known by a time and a key."""
+    return base64.urlsafe_b64encode(f"{at_ns}:{key}".encode()).decode().rstrip("=")
+
+
+def read_cursor(cursor: str | None) -> tuple[int, str] | None:
+    """Return the time and the key of the last row of the page before.
+
+    Raises:
+        HTTPException: 422: no page ended so.
+    """
+    if cursor is None:
+        return None
+    fault = HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, "cursor: give `next` of the page before")
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        at, _, key = base64.urlsafe_b64decode(padded).decode().partition(":")
+        at_ns = int(at)
+    except (binascii.Error, ValueError) as problem:
+        raise fault from problem
+    if not 0 <= at_ns < 2**63:
+        raise fault
+    return at_ns, key

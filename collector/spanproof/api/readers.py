@@ -1,0 +1,107 @@
+"""Who may read and write: holders of tokens with these roles, and readers of an OpenID Connect provider.
+
+In: a bearer token and a role. Out: whether it has the role. The provider's keys are read from it when a
+token needs one that is not known, and kept.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Final
+
+import httpx
+import jwt
+
+from spanproof.collector.receive.auth import Authoriser
+from spanproof.collector.receive.refused import Refused
+from spanproof.config.model import Config, Oidc, Role
+
+log = logging.getLogger(__name__)
+
+_ALGORITHMS: Final = (
+    "RS256",
+    "RS384",
+    "RS512",
+    "PS256",
+    "PS384",
+    "PS512",
+    "ES256",
+    "ES384",
+    "ES512",
+    "EdDSA",
+)
+"""Signatures by a key pair: one that is made with a shared secret could be made from the public key."""
+_REQUIRED: Final = ("exp", "iss", "aud", "sub")
+_LEEWAY_S: Final = 30
+_TIMEOUT_S: Final = 5
+_KEYS_FOR_S: Final = 300
+_COOLDOWN_S = 5.0
+"""Between two requests for keys: tokens that name unknown keys must not become requests to the provider."""
+
+
+class TokenHolders:
+    """Knows who holds a token of which role. Thread-safe."""
+
+    def __init__(self, config: Config) -> None:
+        self._tokens = Authoriser(config.tokens, config.tokens_file)
+        self._provider = _Provider(config.console.oidc) if config.console.oidc.issuer else None
+
+    def accept(self, token: str, role: Role) -> bool:
+        """Return whether a token has a role; a provider's tokens read only."""
+        if self._tokens.required:
+            try:
+                self._tokens.check(f"Bearer {token}", role)
+            except Refused:
+                pass
+            else:
+                return True
+        return role is Role.READ and self._provider is not None and self._provider.accept(token)
+
+
+class _Provider:
+    def __init__(self, settings: Oidc) -> None:
+        self._settings = settings
+        self._keys: jwt.PyJWKClient | None = None
+
+    def accept(self, token: str) -> bool:
+        try:
+            key = self._key_client().get_signing_key_from_jwt(token)
+            claims = jwt.decode(
+                token,
+                key,
+                algorithms=list(_ALGORITHMS),
+                audience=self._settings.audience,
+                issuer=self._settings.issuer,
+                leeway=_LEEWAY_S,
+                options={"require": list(_REQUIRED)},
+            )
+        except (jwt.PyJWTError, httpx.HTTPError, ValueError, KeyError) as problem:
+            # Never the token itself.
+            log.info("a reader's token is not accepted: %s", type(problem).__name__)
+            return False
+        return _has_claims(claims, self._settings.required_claims)
+
+    def _key_client(self) -> jwt.PyJWKClient:
+        if self._keys is None:
+            url = self._settings.jwks_url or self._discover()
+            self._keys = jwt.PyJWKClient(
+                url, lifespan=_KEYS_FOR_S, timeout=_TIMEOUT_S, cooldown_duration=_COOLDOWN_S
+            )
+        return self._keys
+
+    def _discover(self) -> str:
+        issuer = (self._settings.issuer or "").rstrip("/")
+        answer = httpx.get(f"{issuer}/.well-known/openid-configuration", timeout=_TIMEOUT_S)
+        document = answer.raise_for_status().json()
+        if document["issuer"].rstrip("/") != issuer:
+            raise ValueError("the discovery document is another issuer's")
+        return str(document["jwks_uri"])
+
+
+def _has_claims(claims: Mapping[str, Any], required: Mapping[str, str]) -> bool:
+    for name, wanted in required.items():
+        given = claims.get(name)
+        if wanted not in (given if isinstance(given, list) else [given]):
+            return False
+    return True

@@ -1,0 +1,274 @@
+"""What fires, what fired when, and what is silenced."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Annotated, Any
+from uuid import uuid4
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from pydantic import Field
+
+from spanproof.alerts import Alert
+from spanproof.alerts.engine import FIRING, PENDING
+from spanproof.api import pages
+from spanproof.api.access import WRITER, Opened
+from spanproof.api.models import Answer, Nanoseconds
+from spanproof.api.parameters import HOUR_NS
+from spanproof.api.problems import described
+from spanproof.store import Acknowledgement, AlertEvent, Silence
+from spanproof.trace.codec import decode
+
+router = APIRouter()
+_REFUSED: dict[int | str, dict[str, Any]] = {
+    403: described("this request may not write"),
+    404: described("there is none"),
+    415: described("the body is not JSON"),
+}
+
+
+class AlertScore(Answer):
+    """A score behind an alert."""
+
+    trace_id: str
+    run_span_id: str
+    agent: str
+    value: float | None
+    explanation: str
+
+
+class AlertFailure(Answer):
+    """One of the commonest failures behind an alert."""
+
+    text: str
+    count: int
+
+
+class AlertRow(Answer):
+    """An alert in one of its states."""
+
+    id: str
+    rule: str
+    status: str = Field(description="`pending`, `firing`, `resolved` or `inactive`.")
+    severity: str
+    metric: str
+    summary: str
+    threshold: str
+    since_ns: Nanoseconds
+    at_ns: Nanoseconds
+    value: float | None
+    low: float | None
+    part: int | None
+    whole: int
+    cohort: dict[str, str]
+    labels: dict[str, str] = Field(description="What the matchers of a silence are held against.")
+    acknowledged_by: str
+    undelivered: list[str]
+    failures: list[AlertFailure]
+    scores: list[AlertScore]
+
+
+class AlertRule(Answer):
+    """A rule of the configuration."""
+
+    name: str
+    metric: str
+    severity: str
+    measure: str
+    threshold: float
+    window_s: float
+    min_count: int
+    group_by: list[str]
+    cohort: dict[str, str]
+    notify: list[str]
+
+
+class SilenceRow(Answer):
+    """A silence: alerts whose labels fit all matchers start no notification."""
+
+    id: str
+    matchers: dict[str, str]
+    starts_ns: Nanoseconds
+    ends_ns: Nanoseconds
+    author: str
+    comment: str
+
+
+class AlertList(Answer):
+    """Rules, alerts and silences."""
+
+    rules: list[AlertRule] = Field(description="None where the console has no configuration.")
+    alerts: list[AlertRow]
+    silences: list[SilenceRow]
+
+
+class History(Answer):
+    """What happened to alerts, newest first."""
+
+    events: list[AlertRow]
+
+
+class NewSilence(Answer):
+    """A silence to be written."""
+
+    matchers: Annotated[
+        dict[Annotated[str, Field(min_length=1, max_length=200)], Annotated[str, Field(max_length=500)]],
+        Field(min_length=1, max_length=20, description="Label to a pattern with `*` and `?`."),
+    ]
+    hours: Annotated[float, Field(gt=0, le=24 * 90)]
+    author: Annotated[str, Field(min_length=1, max_length=100)]
+    comment: Annotated[str, Field(max_length=2000)] = ""
+
+
+class NewAcknowledgement(Answer):
+    """Somebody takes care of an alert."""
+
+    author: Annotated[str, Field(min_length=1, max_length=100)]
+    comment: Annotated[str, Field(max_length=2000)] = ""
+
+
+@router.get("/alerts")
+def alerts(
+    request: Request,
+    store: Opened,
+    every: Annotated[bool, Query(description="Also alerts that have ended.")] = False,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+) -> AlertList:
+    """Return the rules, the alerts that fire or are pending, and the silences in force."""
+    log = store.alerts
+    events = [event for event in log.states() if every or event.status in (PENDING, FIRING)]
+    taken = {(each.rule, each.fingerprint, each.episode_ns): each.author for each in log.acknowledgements()}
+    waiting: dict[str, list[str]] = {}
+    for delivery in log.deliveries(limit=1000):
+        if delivery.state in ("trying", "retrying", "given_up"):
+            waiting.setdefault(delivery.notification, []).append(
+                pages.text(f"{delivery.target}: {delivery.state} {delivery.error}".strip())
+            )
+    shown = sorted(events, key=lambda event: event.at_ns, reverse=True)[:limit]
+    return AlertList(
+        rules=[_rule(rule) for rule in request.app.state.settings.rules],
+        alerts=[
+            _row(
+                event,
+                taken.get((event.rule, event.fingerprint, event.episode_ns), ""),
+                waiting.get(event.notification, []),
+            )
+            for event in shown
+        ],
+        silences=[_silence(each) for each in log.silences(time.time_ns())[:limit]],
+    )
+
+
+@router.get("/alerts/history")
+def history(store: Opened, limit: Annotated[int, Query(ge=1, le=500)] = 100) -> History:
+    """Return what happened to alerts, newest first, with the scores behind each."""
+    return History(events=[_row(event, "", []) for event in store.alerts.history(limit)])
+
+
+@router.post("/alerts/{alert_id}/acknowledgement", responses=_REFUSED, dependencies=[WRITER])
+def acknowledge(alert_id: str, given: NewAcknowledgement, store: Opened) -> AlertRow:
+    """Take care of an alert that fires: it is not sent again until it has ended."""
+    for event in store.alerts.states():
+        if event.status == FIRING and decode(Alert, event.document).id == alert_id:
+            store.alerts.acknowledge(
+                Acknowledgement(
+                    event.rule,
+                    event.fingerprint,
+                    event.episode_ns,
+                    given.author,
+                    given.comment,
+                    time.time_ns(),
+                )
+            )
+            return _row(event, given.author, [])
+    raise HTTPException(HTTPStatus.NOT_FOUND, f"no alert {alert_id[:64]!r} fires")
+
+
+@router.post("/silences", status_code=201, responses=_REFUSED, dependencies=[WRITER])
+def silence(given: NewSilence, store: Opened) -> SilenceRow:
+    """Silence alerts whose labels fit, from now on for some hours."""
+    now = time.time_ns()
+    written = Silence(
+        uuid4().hex, given.matchers, now, now + int(given.hours * HOUR_NS), given.author, given.comment
+    )
+    store.alerts.write_silence(written)
+    return _silence(written)
+
+
+@router.delete("/silences/{silence_id}", responses=_REFUSED, dependencies=[WRITER])
+def end_silence(silence_id: str, store: Opened) -> SilenceRow:
+    """End a silence now."""
+    now = time.time_ns()
+    for each in store.alerts.silences(now):
+        if each.id == silence_id:
+            ended = replace(each, ends_ns=now)
+            store.alerts.write_silence(ended)
+            return _silence(ended)
+    raise HTTPException(HTTPStatus.NOT_FOUND, f"no silence {silence_id[:64]!r} is in force")
+
+
+def _rule(rule: Any) -> AlertRule:
+    return AlertRule(
+        name=pages.text(rule.name),
+        metric=f"{rule.layer.value}.{rule.score or 'score'}",
+        severity=rule.severity.value,
+        measure=rule.measure.value,
+        threshold=rule.threshold,
+        window_s=rule.window_s,
+        min_count=rule.min_count,
+        group_by=list(rule.group_by),
+        cohort=_texts(rule.cohort),
+        notify=[target.kind for target in rule.notify],
+    )
+
+
+def _row(event: AlertEvent, acknowledged_by: str, undelivered: list[str]) -> AlertRow:
+    alert = decode(Alert, event.document)
+    return AlertRow(
+        id=alert.id,
+        rule=pages.text(alert.rule),
+        status=event.status,
+        severity=alert.severity,
+        metric=pages.text(alert.metric),
+        summary=pages.text(alert.summary),
+        threshold=pages.text(alert.threshold),
+        since_ns=alert.since_ns,
+        at_ns=event.at_ns,
+        value=alert.value,
+        low=alert.low,
+        part=alert.part,
+        whole=alert.whole,
+        cohort=_texts(alert.cohort),
+        labels=_texts(alert.all_labels),
+        acknowledged_by=pages.text(acknowledged_by),
+        undelivered=undelivered,
+        failures=[AlertFailure(text=pages.text(each.text), count=each.count) for each in alert.failures],
+        scores=[
+            AlertScore(
+                trace_id=each.trace_id,
+                run_span_id=each.run_span_id,
+                agent=pages.text(each.agent),
+                value=each.value,
+                explanation=pages.text(each.explanation),
+            )
+            for each in alert.scores
+        ],
+    )
+
+
+def _silence(silence: Silence) -> SilenceRow:
+    return SilenceRow(
+        id=silence.id,
+        matchers=_texts(silence.matchers),
+        starts_ns=silence.starts_ns,
+        ends_ns=silence.ends_ns,
+        author=pages.text(silence.author),
+        comment=pages.text(silence.comment),
+    )
+
+
+def _texts(given: Mapping[str, str]) -> dict[str, str]:
+    return {pages.text(name): pages.text(value) for name, value in given.items()}

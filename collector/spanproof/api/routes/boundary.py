@@ -1,0 +1,207 @@
+"""What did agents try? Attempts, findings, and a change of the policy tried on stored code."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from http import HTTPStatus
+from typing import Annotated, Any, Final
+
+import yaml
+from fastapi import APIRouter, HTTPException, Query
+from pydantic import Field
+
+from spanproof.api import pages
+from spanproof.api.access import WRITER, Opened
+from spanproof.api.models import Answer, Nanoseconds, ScanVerdict
+from spanproof.api.parameters import Cohort, Hours, Limit, window
+from spanproof.api.problems import described
+from spanproof.sandbox import AttemptKind, PolicyError
+from spanproof.sandbox.policy_file import parse_policy
+from spanproof.sandbox.scanners.pipeline import Pipeline
+
+router = APIRouter()
+_REFUSED: dict[int | str, dict[str, Any]] = {
+    403: described("this request may not write"),
+    415: described("the body is not JSON"),
+}
+_DRY_RUN_S: Final = 20.0
+_FILE_KEYS: Final = ("scanner_files", "bandit")
+"""Keys of a policy that name programs on the server."""
+
+
+class AttemptRow(Answer):
+    """A target that programs tried to reach."""
+
+    kind: AttemptKind
+    target: str
+    allowed: bool
+    agent: str
+    release: str
+    times: int
+    runs: int
+    last_ns: Nanoseconds
+    trace_id: str = Field(description="The latest trace with it.")
+
+
+class FindingRow(Answer):
+    """A rule of a scanner that fired."""
+
+    rule: str
+    verdict: str
+    message: str
+    agent: str
+    release: str
+    snippets: int
+    runs: int
+    last_ns: Nanoseconds
+    trace_id: str
+
+
+class Boundary(Answer):
+    """What programs tried, as the kernel saw it, and what scanners found in their code."""
+
+    attempts: list[AttemptRow]
+    findings: list[FindingRow]
+
+
+class DryRun(Answer):
+    """A policy to be tried."""
+
+    policy: Annotated[str, Field(max_length=100_000, description="The policy file, as YAML.")]
+    hours: Annotated[float, Field(gt=0, le=24 * 366)] = 24.0 * 7
+    limit: Annotated[int, Field(ge=1, le=5000, description="Pieces of code at most.")] = 2000
+
+
+class Change(Answer):
+    """A piece of code that the policy would judge otherwise."""
+
+    before: str
+    after: ScanVerdict
+    times: int
+    trace_id: str
+    language: str
+    source: str
+    reasons: list[str]
+
+
+class DryRunResult(Answer):
+    """What a policy would have allowed, reviewed and denied of stored code."""
+
+    pieces: int = Field(description="Different pieces of code that were scanned.")
+    left_out: bool = Field(description="Whether time or the limit ended it before all were scanned.")
+    before: dict[str, int] = Field(description="Snippets by their verdict as it was.")
+    after: dict[str, int] = Field(description="Snippets by their verdict under the policy.")
+    changes: list[Change]
+
+
+@router.get("/boundary")
+def boundary(
+    store: Opened,
+    cohort: Cohort,
+    hours: Hours = 24.0 * 7,
+    kind: Annotated[AttemptKind | None, Query(description="Only attempts of this kind.")] = None,
+    limit: Limit = 100,
+) -> Boundary:
+    """Return hosts, files, programs and privileges that code tried, and scanners' findings in it."""
+    start = window(hours)[0]
+    tried = store.browse.attempts(
+        start_ns=start, kind=kind.value if kind else None, cohort=cohort, limit=limit
+    )
+    found = store.browse.findings(start_ns=start, cohort=cohort, limit=limit)
+    return Boundary(
+        attempts=[
+            AttemptRow(
+                kind=AttemptKind(row.kind),
+                target=pages.text(row.target),
+                allowed=row.allowed,
+                agent=pages.text(row.agent),
+                release=pages.text(row.release),
+                times=row.times,
+                runs=row.runs,
+                last_ns=max(0, row.last_ns),
+                trace_id=row.trace_id,
+            )
+            for row in tried
+        ],
+        findings=[
+            FindingRow(
+                rule=pages.text(row.rule),
+                verdict=row.verdict,
+                message=pages.text(row.message),
+                agent=pages.text(row.agent),
+                release=pages.text(row.release),
+                snippets=row.snippets,
+                runs=row.runs,
+                last_ns=max(0, row.last_ns),
+                trace_id=row.trace_id,
+            )
+            for row in found
+        ],
+    )
+
+
+@router.post("/policy/dry-run", responses=_REFUSED, dependencies=[WRITER])
+def try_policy(given: DryRun, store: Opened) -> DryRunResult:
+    """Scan stored code by another policy and return what would change. Nothing is run or written.
+
+    The policy cannot name files of the server (`scanner_files`).
+    """
+    pipeline = _pipeline(given.policy)
+    sources = store.browse.sources(start_ns=window(given.hours)[0], limit=given.limit + 1)
+    before, after = Counter[str](), Counter[str]()
+    changes: list[Change] = []
+    deadline = time.monotonic() + _DRY_RUN_S
+    scanned = 0
+    for row in sources[: given.limit]:
+        if time.monotonic() > deadline:
+            break
+        scan = pipeline.scan(row.language, row.source)
+        scanned += 1
+        before[row.verdict] += row.times
+        after[scan.verdict.value] += row.times
+        if scan.verdict.value != row.verdict:
+            reasons = [pages.text(f"line {each.line}: {each.message}") for each in scan.findings[:5]]
+            changes.append(
+                Change(
+                    before=row.verdict,
+                    after=ScanVerdict(scan.verdict.value),
+                    times=row.times,
+                    trace_id=row.trace_id,
+                    language=row.language,
+                    source=pages.text(row.source[:2000]),
+                    reasons=reasons,
+                )
+            )
+    changes.sort(key=lambda each: -each.times)
+    return DryRunResult(
+        pieces=scanned,
+        left_out=scanned < len(sources),
+        before=dict(before),
+        after=dict(after),
+        changes=changes[:200],
+    )
+
+
+def _pipeline(text: str) -> Pipeline:
+    """Return the scanners of a policy; raises HTTPException 422 where it is none."""
+    try:
+        document = yaml.safe_load(text) if text.strip() else {}
+        return Pipeline(parse_policy(_without_programs(document), "that was sent"))
+    except (PolicyError, yaml.YAMLError) as problem:
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.text(str(problem))) from problem
+
+
+def _without_programs(document: object) -> dict[Any, Any]:
+    """Return the document; raises PolicyError where it is no mapping, or names a program on the server."""
+    if not isinstance(document, dict):
+        raise PolicyError("policy: give keys and values, as in `hosts: [api.github.com]`")
+    named = [key for part in (document, *_overrides(document)) for key in _FILE_KEYS if key in part]
+    if named:
+        raise PolicyError(f"policy: {named[0]!r} names a program on the server; leave it out here")
+    return document
+
+
+def _overrides(document: dict[Any, Any]) -> list[dict[Any, Any]]:
+    given = document.get("overrides")
+    return [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []

@@ -1,0 +1,123 @@
+"""Did it get worse? Two cohorts, or two windows, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, HTTPException, Query
+from pydantic import Field
+
+from spanproof.api import models, pages
+from spanproof.api.access import Opened
+from spanproof.api.models import Answer
+from spanproof.api.parameters import Cohort, Dimension, Hours, window
+from spanproof.evaluators.intervals import difference_interval
+from spanproof.store import FailRate
+from spanproof.trace import Layer
+
+router = APIRouter()
+_NONE = FailRate(0, 0, 0, 0, 0)
+
+
+class Pair(Answer):
+    """A fail rate before and after, and how it changed."""
+
+    before: models.Rate
+    after: models.Rate
+    difference: float | None = Field(description="After less before; null where one side was not judged.")
+    low: float | None = Field(description="Lower end of its 95 % interval (Newcombe).")
+    high: float | None
+    change: Literal["worse", "better", "unclear"] = Field(
+        description="`unclear` where the interval holds 0, or there is none."
+    )
+
+
+class ValuePair(Answer):
+    """One value of a dimension before and after."""
+
+    value: str
+    layers: dict[Layer, Pair]
+    flipped: bool = Field(description="Whether a layer got worse or better, beyond its interval.")
+
+
+class Comparison(Answer):
+    """Two sides, layer by layer, then by the values of a dimension."""
+
+    dimension: str = Field(description="What the sides differ in; `window`: the time.")
+    before: str
+    after: str
+    layers: dict[Layer, Pair]
+    by: str
+    values: list[ValuePair] = Field(description="Flipped ones first.")
+
+
+@router.get("/compare")
+def compare(
+    store: Opened,
+    cohort: Cohort,
+    dimension: Dimension | Literal["window"] = "window",
+    before: Annotated[str, Query(max_length=500, description="Value on the one side.")] = "",
+    after: Annotated[str, Query(max_length=500, description="Value on the other side.")] = "",
+    by: Annotated[Dimension, Query(description="Dimension whose values are compared one by one.")] = "task",
+    hours: Hours = 24.0 * 7,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> Comparison:
+    """Compare fail rates of two values of a dimension, or of a window with the one before it."""
+    start, end = window(hours)
+    sides: list[tuple[Mapping[str, str], int, int]]
+    if dimension == "window":
+        sides = [(cohort, max(0, 2 * start - end), start), (cohort, start, end)]
+        before, after = f"the {hours:g} h before", f"the last {hours:g} h"
+    elif not before or not after:
+        raise HTTPException(
+            HTTPStatus.UNPROCESSABLE_ENTITY, f"before, after: give two values of {dimension} to compare"
+        )
+    else:
+        sides = [({**cohort, dimension: each}, start, end) for each in (before, after)]
+    found: dict[str, dict[Layer, list[FailRate]]] = {}
+    totals = {layer: [_NONE, _NONE] for layer in Layer}
+    for side, (chosen, first, last) in enumerate(sides):
+        for value, layer, counted in store.verdicts_by(
+            by, start_ns=first, end_ns=last, cohort=chosen, limit=limit
+        ):
+            found.setdefault(value, {}).setdefault(layer, [_NONE, _NONE])[side] = counted
+        for layer in Layer:
+            totals[layer][side] = store.fail_rate(
+                layer, cohort=chosen, start_ns=first, end_ns=last, failing=0
+            )
+    rows = [_value(value, layers) for value, layers in found.items()]
+    rows.sort(key=lambda row: (not row.flipped, row.value))
+    return Comparison(
+        dimension=dimension,
+        before=pages.text(before),
+        after=pages.text(after),
+        layers={layer: _pair(*both) for layer, both in totals.items()},
+        by=by,
+        values=rows[:limit],
+    )
+
+
+def _value(value: str, layers: Mapping[Layer, list[FailRate]]) -> ValuePair:
+    pairs = {layer: _pair(*both) for layer, both in layers.items()}
+    flipped = any(pair.change != "unclear" for pair in pairs.values())
+    return ValuePair(value=pages.text(value), layers=pairs, flipped=flipped)
+
+
+def _pair(before: FailRate, after: FailRate) -> Pair:
+    interval = difference_interval((before.failed, before.judged), (after.failed, after.judged))
+    difference = None if before.rate is None or after.rate is None else after.rate - before.rate
+    change: Literal["worse", "better", "unclear"] = "unclear"
+    if interval is not None and interval.low > 0:
+        change = "worse"
+    elif interval is not None and interval.high < 0:
+        change = "better"
+    return Pair(
+        before=pages.rate(before),
+        after=pages.rate(after),
+        difference=difference,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        change=change,
+    )

@@ -1,0 +1,72 @@
+"""What comes in now: traces as server-sent events, as they are evaluated."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+from typing import Annotated, Final
+
+from fastapi import APIRouter, HTTPException, Query
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from spanproof.api import pages
+from spanproof.api.access import Opened
+from spanproof.api.problems import described
+from spanproof.store import Store
+
+router = APIRouter()
+_POLL_S: Final = 1.0
+_AT_ONCE: Final = 50
+_STREAMS: Final = 20
+_open_streams: set[object] = set()
+
+
+class EventStream(StreamingResponse):
+    """Server-sent events."""
+
+    media_type = "text/event-stream"
+
+
+@router.get(
+    "/live",
+    response_class=EventStream,
+    responses={
+        200: {
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "description": "Events `trace`, each with a TraceRow as its data; comments keep it open.",
+        },
+        429: described("too many streams are open"),
+    },
+)
+def live(
+    store: Opened,
+    seconds: Annotated[float, Query(ge=0, le=3600, description="How long; then ask again.")] = 600.0,
+) -> EventStream:
+    """Send each trace as it is evaluated from now on."""
+    if len(_open_streams) >= _STREAMS:
+        raise HTTPException(
+            HTTPStatus.TOO_MANY_REQUESTS, f"{_STREAMS} streams are open: close one, or ask again later"
+        )
+    return EventStream(_events(store, time.monotonic() + seconds))
+
+
+async def _events(store: Store, deadline: float) -> AsyncIterator[str]:
+    # Counted once it runs: a reader that left before gets no stream.
+    stream = object()
+    _open_streams.add(stream)
+    try:
+        seen = await run_in_threadpool(store.browse.newest_evaluation_ns)
+        yield ": open\n\n"
+        while time.monotonic() < deadline:
+            rows, seen = await run_in_threadpool(store.browse.traces_since, seen, _AT_ONCE)
+            for row in rows:
+                yield f"event: trace\ndata: {pages.trace_row(row).model_dump_json()}\n\n"
+            if not rows:
+                yield ": wait\n\n"
+            if len(rows) < _AT_ONCE:
+                await asyncio.sleep(min(_POLL_S, max(0.0, deadline - time.monotonic())))
+    finally:
+        _open_streams.discard(stream)

@@ -1,0 +1,120 @@
+"""Is anything wrong now? Rates over time and by cohort, one score measured, the values of a dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from spanproof.api import models, pages
+from spanproof.api.access import Opened
+from spanproof.api.parameters import Cohort, Dimension, Hours, window
+from spanproof.store import FailRate
+from spanproof.trace import Layer
+
+router = APIRouter()
+_BUCKETS = 48
+
+
+@router.get("/overview")
+def overview(store: Opened, cohort: Cohort, hours: Hours = 24.0) -> models.Overview:
+    """Return verdicts of each layer over time, and why layers gave none."""
+    start, end = window(hours)
+    bucket = max(1, (end - start) // _BUCKETS)
+    counted = store.verdict_timeline(start_ns=start, end_ns=end, bucket_ns=bucket, cohort=cohort)
+    rows = [models.Bucket(layer=layer, start_ns=at, rate=pages.rate(each)) for layer, at, each in counted]
+    of_layer: dict[Layer, list[FailRate]] = {layer: [] for layer in Layer}
+    for layer, _, each in counted:
+        of_layer[layer].append(each)
+    reasons = store.reasons_not_judged(start_ns=start, end_ns=end, cohort=cohort)
+    return models.Overview(
+        start_ns=start,
+        end_ns=end,
+        bucket_ns=bucket,
+        layers={layer: pages.rate(_sum(rates)) for layer, rates in of_layer.items()},
+        timeline=rows,
+        not_judged=[
+            models.Reason(
+                outcome="errored" if outcome == "errored" else "skipped", reason=reason, times=times
+            )
+            for outcome, reason, times in reasons
+        ],
+    )
+
+
+@router.get("/cohorts/{dimension}")
+def cohorts(
+    dimension: Dimension,
+    store: Opened,
+    cohort: Cohort,
+    hours: Hours = 24.0,
+    limit: Annotated[int, Query(ge=1, le=200)] = 20,
+) -> models.Cohorts:
+    """Return verdicts by the values of one dimension, the commonest values first."""
+    start, end = window(hours)
+    found: dict[str, dict[Layer, models.Rate]] = {}
+    for value, layer, counted in store.verdicts_by(
+        dimension, start_ns=start, end_ns=end, cohort=cohort, limit=limit
+    ):
+        found.setdefault(value, {})[layer] = pages.rate(counted)
+    values = [models.CohortRates(value=value, layers=layers) for value, layers in found.items()]
+    return models.Cohorts(dimension=dimension, values=values)
+
+
+@router.get("/dimensions/{dimension}")
+def values(
+    dimension: Dimension,
+    store: Opened,
+    hours: Hours = 24.0 * 30,
+    prefix: Annotated[str, Query(max_length=200, description="What the value starts with.")] = "",
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+) -> models.Values:
+    """Return the commonest values of a dimension, to complete a filter."""
+    found = store.browse.values(dimension, window(hours)[0], prefix, limit)
+    return models.Values(dimension=dimension, values=[pages.text(each) for each in found])
+
+
+@router.get("/timelines")
+def timelines(
+    store: Opened,
+    cohort: Cohort,
+    layer: Layer,
+    score: Annotated[
+        str | None, Query(max_length=100, description="Of the layer; its own value when not given.")
+    ] = None,
+    by: Annotated[list[Dimension], Query(max_length=3, description="Dimensions to split by.")] = [],  # noqa: B006
+    hours: Hours = 24.0,
+    buckets: Annotated[int, Query(ge=1, le=500)] = _BUCKETS,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+) -> models.Timeline:
+    """Return one score counted and measured over time, split by dimensions of the cohort."""
+    start, end = window(hours)
+    length = max(1, (end - start) // buckets)
+    found = store.groups(
+        layer,
+        score or layer.value,
+        list(dict.fromkeys(by)),
+        start_ns=start,
+        end_ns=end,
+        bucket_ns=length,
+        cohort=cohort,
+        limit=limit,
+    )
+    return models.Timeline(
+        layer=layer,
+        score=score or layer.value,
+        by=list(dict.fromkeys(by)),
+        bucket_ns=length,
+        points=[pages.measured(group) for group in found],
+    )
+
+
+def _sum(rates: Sequence[FailRate]) -> FailRate:
+    return FailRate(
+        sum(each.passed for each in rates),
+        sum(each.failed for each in rates),
+        sum(each.errored for each in rates),
+        sum(each.skipped for each in rates),
+        sum(each.undecided for each in rates),
+    )

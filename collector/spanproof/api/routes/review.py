@@ -1,0 +1,268 @@
+"""Where people agree and disagree: a queue of runs, labels, corrections, and how far we agree with people."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, HTTPException, Query
+from pydantic import Field
+
+from spanproof.api import models, pages
+from spanproof.api.access import WRITER, Opened
+from spanproof.api.models import Answer, Nanoseconds
+from spanproof.api.parameters import (
+    Cohort,
+    Cursor,
+    Hours,
+    Limit,
+    find_trace_id,
+    no_trace,
+    read_cursor,
+    window,
+    write_cursor,
+)
+from spanproof.api.problems import described
+from spanproof.evaluators.intervals import Interval, wilson
+from spanproof.evaluators.judge.agreement import agreement
+from spanproof.store import ExternalScore
+from spanproof.store.browse import CORRECTION_NAME, LABEL_NAME, LabelRow
+from spanproof.trace import Label, Layer, Score
+
+router = APIRouter()
+_REFUSED: dict[int | str, dict[str, Any]] = {
+    403: described("this request may not write"),
+    404: described("there is none"),
+    415: described("the body is not JSON"),
+}
+_MOST_LABELS = 20_000
+
+
+class Waiting(Answer):
+    """A verdict that no person has judged."""
+
+    trace_id: str
+    run_span_id: str
+    agent: str
+    release: str
+    started_ns: Nanoseconds
+    outcome: models.Outcome
+
+
+class Queue(Answer):
+    """Verdicts of one layer that no person has judged: uncertain ones first, then failed, then passed."""
+
+    layer: Layer
+    waiting: list[Waiting]
+
+
+class NewLabel(Answer):
+    """A person's verdict on a layer of a run; a later one of the same author replaces it."""
+
+    trace_id: Annotated[str, Field(min_length=1, max_length=32)]
+    run_span_id: Annotated[str, Field(min_length=1, max_length=16)]
+    layer: Layer
+    verdict: Literal["pass", "fail"]
+    note: Annotated[str, Field(max_length=5000)] = ""
+    correction: Annotated[
+        str | None, Field(max_length=20_000, description="The right answer, where the run's is wrong.")
+    ] = None
+    author: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,50}$", description="Who says so.")] = "human"
+
+
+class PersonsLabel(Answer):
+    """A person's verdict beside ours."""
+
+    trace_id: str
+    run_span_id: str
+    layer: Layer
+    author: str
+    agent: str
+    verdict: str
+    note: str
+    given_ns: Nanoseconds
+    ours: str | None = Field(description="Our verdict; null where there is none.")
+
+
+class LabelList(Answer):
+    """People's verdicts, newest first."""
+
+    labels: list[PersonsLabel]
+    next: str | None
+
+
+class Share(Answer):
+    """A share with its 95 % Wilson interval; null where it is of nothing."""
+
+    part: int
+    whole: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+
+class LayerAgreement(Answer):
+    """How far one layer agrees with people. A fail is what is to be found."""
+
+    layer: Layer
+    labelled: int
+    compared: int = Field(description="Labels where we gave a verdict, too.")
+    both_pass: int
+    both_fail: int
+    only_people_fail: int
+    only_we_fail: int
+    precision: Share = Field(description="Of our fails, those that people call fail.")
+    recall: Share = Field(description="Of people's fails, those that we found.")
+    kappa: float | None = Field(description="Cohen's; null where one side always says the same.")
+    kappa_low: float | None
+    kappa_high: float | None
+
+
+class AgreementPage(Answer):
+    """How far each layer agrees with people."""
+
+    layers: list[LayerAgreement]
+
+
+@router.get("/review")
+def queue(
+    store: Opened,
+    cohort: Cohort,
+    layer: Layer = Layer.GROUNDEDNESS,
+    hours: Hours = 24.0 * 30,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> Queue:
+    """Return verdicts that wait for a person."""
+    found = store.browse.unlabelled(layer, start_ns=window(hours)[0], cohort=cohort, limit=limit)
+    return Queue(layer=layer, waiting=[_waiting(score) for score in found])
+
+
+@router.get("/labels")
+def labels(
+    store: Opened,
+    layer: Annotated[Layer | None, Query(description="Only on this one.")] = None,
+    wrong: Annotated[bool, Query(description="Only those that are not our verdict.")] = False,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> LabelList:
+    """Return people's verdicts, newest first."""
+    rows = store.browse.labels(layer=layer, wrong=wrong, limit=limit + 1, after=read_cursor(cursor))
+    last = rows[limit - 1] if len(rows) > limit else None
+    return LabelList(
+        labels=[_label(row) for row in rows[:limit]],
+        next=write_cursor(max(0, last.given_ns), _key(last)) if last else None,
+    )
+
+
+@router.post("/labels", status_code=201, responses=_REFUSED, dependencies=[WRITER])
+def write_label(given: NewLabel, store: Opened) -> PersonsLabel:
+    """Write a person's verdict, and the right answer where one is given."""
+    trace_id = find_trace_id(store, given.trace_id)
+    evaluation = store.evaluation(trace_id)
+    if evaluation is None:
+        raise no_trace(given.trace_id)
+    run = next((each for each in evaluation.runs if each.run.span_id == given.run_span_id), None)
+    if run is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND, f"trace {trace_id} has no run {given.run_span_id[:16]!r}")
+    now, label = time.time_ns(), Label(given.verdict)
+    place = (trace_id, given.run_span_id, given.layer)
+    value = 1.0 if label is Label.PASS else 0.0
+    written = [ExternalScore(*place, LABEL_NAME, given.author, value, label, given.note, None, "", now)]
+    if given.correction is not None:
+        # Advice: it counts in no rate.
+        written.append(
+            ExternalScore(*place, CORRECTION_NAME, given.author, value, None, given.correction, None, "", now)
+        )
+    store.write_external(written)
+    ours = next(
+        (
+            pages.outcome_of(score.outcome).verdict
+            for score in run.scores
+            if score.layer is given.layer and score.name == given.layer.value
+        ),
+        None,
+    )
+    return PersonsLabel(
+        trace_id=trace_id,
+        run_span_id=given.run_span_id,
+        layer=given.layer,
+        author=given.author,
+        agent=pages.text(run.run.name),
+        verdict=given.verdict,
+        note=pages.text(given.note),
+        given_ns=now,
+        ours=ours.value if ours in (models.Verdict.PASS, models.Verdict.FAIL) else None,
+    )
+
+
+@router.get("/agreement")
+def agree(store: Opened) -> AgreementPage:
+    """Return how far each layer agrees with people: precision and recall of fails, and kappa."""
+    rows = store.browse.labels(limit=_MOST_LABELS)
+    found = [(layer, [row for row in rows if row.layer is layer]) for layer in Layer]
+    return AgreementPage(layers=[_agreement(layer, some) for layer, some in found if some])
+
+
+def _agreement(layer: Layer, rows: Sequence[LabelRow]) -> LayerAgreement:
+    pairs = [(row.label is Label.FAIL, row.ours is Label.FAIL) for row in rows if row.label and row.ours]
+    both_fail = pairs.count((True, True))
+    people, ours = [not fail for fail, _ in pairs], [not fail for _, fail in pairs]
+    found = agreement(people, ours) if pairs else None
+    known = found is not None and not math.isnan(found.kappa)
+    return LayerAgreement(
+        layer=layer,
+        labelled=len(rows),
+        compared=len(pairs),
+        both_pass=pairs.count((False, False)),
+        both_fail=both_fail,
+        only_people_fail=pairs.count((True, False)),
+        only_we_fail=pairs.count((False, True)),
+        precision=_share(both_fail, sum(fail for _, fail in pairs)),
+        recall=_share(both_fail, sum(fail for fail, _ in pairs)),
+        kappa=found.kappa if found and known else None,
+        kappa_low=found.low if found and known else None,
+        kappa_high=found.high if found and known else None,
+    )
+
+
+def _share(part: int, whole: int) -> Share:
+    interval: Interval | None = wilson(part, whole)
+    return Share(
+        part=part,
+        whole=whole,
+        share=part / whole if whole else None,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+    )
+
+
+def _waiting(score: Score) -> Waiting:
+    return Waiting(
+        trace_id=score.trace_id,
+        run_span_id=score.run_span_id,
+        agent=pages.text(score.cohort.agent),
+        release=pages.text(score.cohort.release),
+        started_ns=max(0, score.span_time_ns),
+        outcome=pages.outcome_of(score.outcome),
+    )
+
+
+def _label(row: LabelRow) -> PersonsLabel:
+    return PersonsLabel(
+        trace_id=row.trace_id,
+        run_span_id=row.run_span_id,
+        layer=row.layer,
+        author=row.source,
+        agent=pages.text(row.agent),
+        verdict=row.label.value if row.label else "",
+        note=pages.text(row.note),
+        given_ns=max(0, row.given_ns),
+        ours=row.ours.value if row.ours else None,
+    )
+
+
+def _key(row: LabelRow) -> str:
+    return f"{row.trace_id}.{row.run_span_id}.{row.layer.value}.{row.source}"

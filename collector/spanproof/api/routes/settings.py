@@ -1,0 +1,163 @@
+"""How this installation is set up: configuration with its origins, sandbox, evaluators, health."""
+
+from __future__ import annotations
+
+import time
+from importlib.metadata import version
+from typing import Final
+
+from fastapi import APIRouter, Request
+from pydantic import Field
+
+from spanproof.api import pages
+from spanproof.api.access import Opened, token_of
+from spanproof.api.models import Answer
+from spanproof.evaluators.scores import SCORES
+from spanproof.sandbox.registry import backend_names, open_sandbox
+from spanproof.trace import Layer
+
+router = APIRouter()
+_KEPT_S: Final = 300.0
+
+
+class Setting(Answer):
+    """One value of the configuration."""
+
+    key: str
+    value: str = Field(description="As YAML would have it; secrets are masked.")
+    origin: str = Field(description="File and line, environment variable or flag; `default`.")
+
+
+class BuiltInScore(Answer):
+    """A score that every run can have."""
+
+    layer: Layer
+    name: str
+    advisory: bool
+
+
+class Settings(Answer):
+    """How this installation is set up."""
+
+    version: str
+    store: str
+    workspace: str
+    may_write: bool = Field(description="Whether this request's token may write.")
+    readers: int = Field(description="How many readers' tokens there are; their text is never shown.")
+    writers: int
+    otlp_http: str = Field(description="Where spans are received; empty where this process receives none.")
+    otlp_grpc: str
+    settings: list[Setting] = Field(description="Empty where the console has no configuration.")
+    scores: list[BuiltInScore]
+    policy: str = Field(description="The policy file's text; empty: the default policy.")
+
+
+class Feature(Answer):
+    """One isolation feature of a sandbox."""
+
+    name: str
+    present: bool
+    required: bool
+    detail: str
+    remedy: str
+
+
+class Backend(Answer):
+    """One sandbox backend, as `spanproof doctor` sees it."""
+
+    name: str
+    usable: bool
+    tier: str
+    features: list[Feature]
+
+
+class Doctor(Answer):
+    """Which sandboxes this machine can run."""
+
+    backends: list[Backend]
+
+
+class Reading(Answer):
+    """One number of the collector."""
+
+    name: str
+    meaning: str
+    value: float
+
+
+class Health(Answer):
+    """The collector's numbers; empty where this process collects nothing."""
+
+    readings: list[Reading]
+
+
+@router.get("/settings")
+def settings(request: Request, store: Opened) -> Settings:
+    """Return how this installation is set up, with secrets masked."""
+    known = request.app.state.settings
+    return Settings(
+        version=version("spanproof"),
+        store=store.name,
+        workspace=str(known.workspace or ""),
+        may_write=known.open_to_all or known.may_write(token_of(request)),
+        readers=len(known.tokens),
+        writers=len(known.writers),
+        otlp_http=known.otlp_http,
+        otlp_grpc=known.otlp_grpc,
+        settings=[
+            Setting(key=key, value=pages.text(value), origin=origin)
+            for key, value, origin in known.configured
+        ],
+        scores=[
+            BuiltInScore(layer=spec.layer, name=spec.name, advisory=spec.advisory)
+            for spec in SCORES
+            if spec.stored
+        ],
+        policy=pages.text(known.policy),
+    )
+
+
+@router.get("/doctor")
+def doctor(request: Request) -> Doctor:
+    """Return which sandboxes this machine can run; looked at once in five minutes."""
+    kept = request.app.state.doctor
+    if kept is None or time.monotonic() - kept[0] > _KEPT_S:
+        kept = request.app.state.doctor = (time.monotonic(), Doctor(backends=_probe()))
+    found: Doctor = kept[1]
+    return found
+
+
+@router.get("/health")
+def health(request: Request) -> Health:
+    """Return what the collector counts: spans, backlog, errors."""
+    return Health(
+        readings=[
+            Reading(name=name, meaning=meaning, value=value)
+            for name, meaning, value in request.app.state.settings.read_health()
+        ]
+    )
+
+
+def _probe() -> list[Backend]:
+    found = []
+    for name in backend_names():
+        with open_sandbox(name) as sandbox:
+            seen = sandbox.availability()
+        found.append(
+            Backend(
+                name=name,
+                usable=seen.usable,
+                tier=seen.tier.value if seen.tier is not None else "",
+                features=[
+                    Feature(
+                        name=each.name,
+                        present=each.present,
+                        required=each.required,
+                        detail=pages.text(each.detail),
+                        remedy=pages.text(each.remedy),
+                    )
+                    for each in seen.features
+                ],
+            )
+        )
+    return found

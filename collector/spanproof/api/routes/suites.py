@@ -1,0 +1,518 @@
+"""Is this safe to ship? Suites, their cases over experiments, gate reports, assertions tried, promotion."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from http import HTTPStatus
+from itertools import islice
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from pydantic import Field
+
+from spanproof.api import pages
+from spanproof.api.access import WRITER, Opened
+from spanproof.api.models import Answer, Nanoseconds
+from spanproof.api.parameters import Cohort, Hours, Limit, find_trace_id, no_trace, window
+from spanproof.api.problems import described
+from spanproof.api.workspace import ExperimentFiles, Workspace, read_gate_report
+from spanproof.evaluators.intervals import wilson
+from spanproof.experiments import CaseResult, CaseStatus, TrialVerdict
+from spanproof.experiments.experiment import compare_rates
+from spanproof.gate import GateError, NoBaseline, check, parse
+from spanproof.suites import Case, SuiteError, load_suite, promote_runs
+from spanproof.suites.promote import Promoting
+
+router = APIRouter()
+_MISSING: dict[int | str, dict[str, Any]] = {404: described("there is none")}
+_REFUSED: dict[int | str, dict[str, Any]] = {
+    **_MISSING,
+    403: described("this request may not write"),
+    409: described("the suite cannot be written"),
+    415: described("the body is not JSON"),
+}
+_MOST_SCORES: Final = 300_000
+
+
+class SuiteRow(Answer):
+    """A suite, in a list."""
+
+    name: str
+    cases: int
+    agents: dict[str, int] = Field(description="Cases by agent.")
+    verdicts: dict[str, int] = Field(description="Cases by what their run failed; `none` for no layer.")
+    tags: dict[str, int]
+    experiments: int
+    problem: str = Field(description="Why it cannot be read; else empty.")
+
+
+class SuiteList(Answer):
+    """Suites of the workspace."""
+
+    workspace: str = Field(description="Empty where the console has none.")
+    suites: list[SuiteRow]
+
+
+class CaseRow(Answer):
+    """A case of a suite."""
+
+    id: str
+    agent: str
+    task: str
+    tags: list[str]
+    notes: str
+    snippets: int
+    requirements: list[str]
+    expectation: dict[str, str] = Field(description="Verdict by layer of the run it was promoted from.")
+    trace_id: str
+    run_span_id: str
+
+
+class Column(Answer):
+    """One experiment: a column of the matrix."""
+
+    name: str
+    agent: str
+    written_ns: Nanoseconds
+    trials: int
+    pass_at_1: float | None
+    low: float | None
+    high: float | None
+    cost_usd: float | None
+    wall_s: float | None = Field(description="Mean of a trial.")
+    tokens: int
+    difference: float | None = Field(description="Of the mean pass rates, to the baseline.")
+    difference_low: float | None
+    difference_high: float | None
+    fixed: int
+    regressed: int
+
+
+class Cell(Answer):
+    """One case in one experiment."""
+
+    status: CaseStatus
+    passed: int
+    trials: int
+    layers: dict[str, str] = Field(description="Verdict by layer of the first trial that did not pass.")
+    reason: str
+    trace_id: str
+    answer: str
+
+
+class MatrixRow(Answer):
+    """One case over the experiments, in the order of the columns; null where it was not run."""
+
+    case: CaseRow
+    cells: list[Cell | None]
+    flipped: bool = Field(description="Whether it is not passed everywhere or failed everywhere.")
+
+
+class SuitePage(Answer):
+    """A suite: cases down, experiments across; cases that flipped first."""
+
+    name: str
+    cases: int
+    baseline: str
+    columns: list[Column]
+    rows: list[MatrixRow]
+
+
+class GateRow(Answer):
+    """A report of the gate, in a list."""
+
+    name: str
+    passed: bool
+    failed_layers: list[str]
+    assertions: int
+    written_ns: Nanoseconds
+
+
+class GateList(Answer):
+    """Reports that `spanproof gate --json` wrote into the workspace, the latest first."""
+
+    reports: list[GateRow]
+
+
+class GateCase(Answer):
+    """A case that speaks against an assertion."""
+
+    trace_id: str
+    run_span_id: str
+    agent: str
+    state: str
+    value: float | None
+    explanation: str
+
+
+class GateAssertion(Answer):
+    """An assertion with its verdict."""
+
+    assertion: str
+    layer: str
+    verdict: str
+    reason: str
+    judged: int
+    satisfied: int
+    share: float | None
+    low: float | None
+    high: float | None
+    failing: list[GateCase]
+
+
+class GatePage(Answer):
+    """A report of the gate, or of an assertion that was tried."""
+
+    name: str
+    passed: bool
+    cut: bool = Field(description="Whether there were more scores than are read.")
+    assertions: list[GateAssertion]
+
+
+class RunRef(Answer):
+    """A run to be promoted."""
+
+    trace_id: Annotated[str, Field(min_length=1, max_length=32)]
+    run_span_id: Annotated[str | None, Field(max_length=16)] = None
+
+
+class NewCases(Answer):
+    """Runs to be added to a suite as cases."""
+
+    suite: Annotated[str, Field(min_length=1, max_length=300, description="Of the workspace, or a new name.")]
+    runs: Annotated[list[RunRef], Field(min_length=1, max_length=200)]
+
+
+class Promoted(Answer):
+    """What became of a run."""
+
+    case: str
+    change: str = Field(description="`added`, `known`, `duplicate` or `replaced`.")
+    trace_id: str
+    same_as: str
+
+
+class Promotions(Answer):
+    """What became of the runs."""
+
+    suite: str
+    cases: list[Promoted]
+
+
+@router.get("/suites")
+def suites(request: Request) -> SuiteList:
+    """Return the suites of the workspace."""
+    workspace = _workspace(request)
+    if workspace is None:
+        return SuiteList(workspace="", suites=[])
+    experiments = workspace.experiments()
+    rows = []
+    for name, folder in list(workspace.suites().items())[:500]:
+        runs = sum(str(each.head.get("suite")) == str(folder.resolve()) for each in experiments)
+        try:
+            cases, fault = load_suite(folder), ""
+        except SuiteError as problem:
+            cases, fault = [], pages.text(str(problem))
+        rows.append(
+            SuiteRow(
+                name=name,
+                cases=len(cases),
+                agents=_counted(case.agent for case in cases),
+                verdicts=_counted(_bucket(case) for case in cases),
+                tags=_counted(tag for case in cases for tag in case.tags),
+                experiments=runs,
+                problem=fault,
+            )
+        )
+    return SuiteList(workspace=str(workspace.root), suites=rows)
+
+
+@router.get("/suites/{name:path}", responses=_MISSING)
+def suite(
+    name: str,
+    request: Request,
+    baseline: Annotated[str, Query(max_length=500, description="Experiment to compare with.")] = "",
+    columns: Annotated[int, Query(ge=1, le=20, description="Experiments at most, the latest.")] = 6,
+    limit: Limit = 200,
+    offset: Annotated[int, Query(ge=0, le=100_000)] = 0,
+) -> SuitePage:
+    """Return the cases of a suite over its experiments."""
+    workspace, folder = _find_suite(request, name)
+    cases = _load(folder)
+    experiments = workspace.experiments(folder)
+    before = next((each for each in experiments if each.name == baseline), None)
+    if baseline and before is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND, f"baseline: no experiment is named {baseline[:200]!r}")
+    shown = experiments[:columns]
+    base = _results(cases, before, None) if before else None
+    results = [_results(cases, each, base) for each in shown]
+    rows = [
+        MatrixRow(case=_case(case), cells=cells, flipped=_has_flipped(cells))
+        for case, cells in ((case, [_cell(found.get(case.id)) for found in results]) for case in cases)
+    ]
+    rows.sort(key=lambda row: (not row.flipped, row.case.id))
+    return SuitePage(
+        name=name,
+        cases=len(cases),
+        baseline=baseline,
+        columns=[_column(each, found, base) for each, found in zip(shown, results, strict=True)],
+        rows=rows[offset : offset + limit],
+    )
+
+
+@router.get("/gates")
+def gates(request: Request, limit: Limit = 100) -> GateList:
+    """Return the reports of the gate in the workspace."""
+    workspace = _workspace(request)
+    rows = []
+    for name, path in (workspace.gate_reports() if workspace else {}).items():
+        report = read_gate_report(path)
+        if report is not None:
+            rows.append(
+                GateRow(
+                    name=name,
+                    passed=bool(report["passed"]),
+                    failed_layers=[str(each) for each in report["failed_layers"]],
+                    assertions=len(report["assertions"]),
+                    written_ns=path.stat().st_mtime_ns,
+                )
+            )
+    rows.sort(key=lambda row: (-row.written_ns, row.name))
+    return GateList(reports=rows[:limit])
+
+
+@router.get("/gates/{name:path}", responses=_MISSING)
+def gate(name: str, request: Request) -> GatePage:
+    """Return a report of the gate as CI wrote it, with the first 50 cases against each assertion."""
+    workspace = _workspace(request)
+    path = workspace.gate_reports().get(name) if workspace else None
+    report = read_gate_report(path) if path else None
+    if report is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND, f"no report of the gate is named {name[:200]!r}")
+    return _gate_page(name, report, cut=False)
+
+
+@router.get("/gate")
+def try_assertion(
+    store: Opened,
+    cohort: Cohort,
+    assertion: Annotated[
+        str,
+        Query(
+            min_length=1, max_length=2000, description="groundedness.score >= 0.85 for at_least 90% of cases"
+        ),
+    ],
+    hours: Hours = 24.0,
+) -> GatePage:
+    """Try an assertion on stored runs, before it is committed."""
+    try:
+        read = parse(assertion)
+        scores = store.scores(cohort=cohort, start_ns=window(hours)[0])
+        found = list(islice(scores, _MOST_SCORES + 1))
+        report = check([read], found[:_MOST_SCORES])
+    except NoBaseline as problem:
+        raise HTTPException(
+            HTTPStatus.UNPROCESSABLE_ENTITY, f"assertion: {problem}; stored runs alone have no baseline"
+        ) from problem
+    except GateError as problem:
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.text(str(problem))) from problem
+    return _gate_page("tried on stored runs", report.to_json(), cut=len(found) > _MOST_SCORES)
+
+
+@router.post("/promotions", status_code=201, responses=_REFUSED, dependencies=[WRITER])
+def promote(given: NewCases, request: Request, store: Opened) -> Promotions:
+    """Add stored runs to a suite as hermetic cases; a run that is there already stays as it is."""
+    workspace = _workspace(request)
+    if workspace is None:
+        raise HTTPException(
+            HTTPStatus.CONFLICT,
+            "this console has no folder for suites: set `console.workspace` (--workspace)",
+        )
+    if given.suite not in workspace.suites() and not _is_plain(given.suite):
+        raise HTTPException(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            "suite: name one of the workspace, or a new one in letters, digits, - and _",
+        )
+    runs = []
+    for each in given.runs:
+        evaluation = store.evaluation(find_trace_id(store, each.trace_id))
+        if evaluation is None:
+            raise no_trace(each.trace_id)
+        known = [run.run.span_id for run in evaluation.runs]
+        wanted = each.run_span_id or (known[0] if known else "")
+        if wanted not in known:
+            raise HTTPException(
+                HTTPStatus.NOT_FOUND, f"trace {each.trace_id[:32]!r} has no run {wanted[:16]!r}"
+            )
+        runs.append((evaluation, wanted))
+    try:
+        found = list(promote_runs(runs, workspace.new_suite(given.suite), Promoting()))
+    except (SuiteError, OSError) as problem:
+        raise HTTPException(HTTPStatus.CONFLICT, pages.text(str(problem))) from problem
+    return Promotions(
+        suite=given.suite,
+        cases=[
+            Promoted(
+                case=each.case.id,
+                change=each.change.value,
+                trace_id=each.case.origin.trace_id if each.case.origin else "",
+                same_as=each.same_as,
+            )
+            for each in found
+        ],
+    )
+
+
+def _workspace(request: Request) -> Workspace | None:
+    folder: Path | None = request.app.state.settings.workspace
+    return Workspace(folder) if folder is not None else None
+
+
+def _find_suite(request: Request, name: str) -> tuple[Workspace, Path]:
+    workspace = _workspace(request)
+    folder = workspace.suites().get(name) if workspace else None
+    if workspace is None or folder is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND, f"the workspace has no suite {name[:200]!r}")
+    return workspace, folder
+
+
+def _load(folder: Path) -> list[Case]:
+    try:
+        return load_suite(folder)
+    except SuiteError as problem:
+        raise HTTPException(HTTPStatus.NOT_FOUND, pages.text(str(problem))) from problem
+
+
+def _is_plain(name: str) -> bool:
+    return name.replace("-", "").replace("_", "").isalnum() and name.isascii()
+
+
+def _counted(values: Iterable[str]) -> dict[str, int]:
+    return {pages.text(value): times for value, times in Counter(values).most_common(50)}
+
+
+def _bucket(case: Case) -> str:
+    """Return the first layer that the run of a case fails, to see whether the suite is balanced."""
+    failed = (each.layer.value for each in case.expectations if each.is_of_layer and each.verdict == "fail")
+    return next(failed, "none")
+
+
+def _case(case: Case) -> CaseRow:
+    return CaseRow(
+        id=case.id,
+        agent=pages.text(case.agent),
+        task=pages.text(case.task or ""),
+        tags=[pages.text(tag) for tag in case.tags],
+        notes=pages.text(case.notes),
+        snippets=len(case.snippets),
+        requirements=[pages.text(str(each)) for each in case.required],
+        expectation={each.layer.value: each.verdict for each in case.expectations if each.is_of_layer},
+        trace_id=case.origin.trace_id if case.origin else "",
+        run_span_id=case.origin.run_span_id if case.origin else "",
+    )
+
+
+def _results(
+    cases: Sequence[Case], experiment: ExperimentFiles, base: Mapping[str, CaseResult] | None
+) -> dict[str, CaseResult]:
+    """Return the results of the cases that an experiment ran, by id."""
+    found = {}
+    for case in cases:
+        trials = tuple(each for each in experiment.trials if each.case == case.id)
+        before = base.get(case.id) if base else None
+        rate = before.rate if before else None
+        if trials:
+            found[case.id] = CaseResult(case, trials, None if rate is None else rate >= 0.5)
+    return found
+
+
+def _cell(result: CaseResult | None) -> Cell | None:
+    if result is None:
+        return None
+    shown = result.first_failure or result.trials[0]
+    return Cell(
+        status=result.status,
+        passed=result.passed,
+        trials=len(result.trials),
+        layers=dict(shown.layers),
+        reason=pages.text(shown.reason),
+        trace_id=shown.trace_id,
+        answer=pages.text(shown.answer or "")[:500],
+    )
+
+
+def _has_flipped(cells: Sequence[Cell | None]) -> bool:
+    judged = {
+        each.passed == each.trials if each.passed in (0, each.trials) else None for each in cells if each
+    }
+    return len(judged) > 1 or None in judged
+
+
+def _column(
+    experiment: ExperimentFiles, found: Mapping[str, CaseResult], base: Mapping[str, CaseResult] | None
+) -> Column:
+    trials = [trial for result in found.values() for trial in result.trials]
+    rates = {case: result.rate for case, result in found.items() if result.rate is not None}
+    interval = wilson(sum(rates.values()), len(rates))
+    compared = (
+        compare_rates(rates, {case: result.rate for case, result in base.items() if result.rate is not None})
+        if base is not None
+        else None
+    )
+    costs = [trial.cost_usd for trial in trials if trial.cost_usd is not None]
+    agent = experiment.head.get("agent")
+    return Column(
+        name=experiment.name,
+        agent=pages.text(str(agent.get("target", "")) if isinstance(agent, dict) else str(agent)),
+        written_ns=experiment.written_ns,
+        trials=sum(trial.verdict is not TrialVerdict.UNJUDGED for trial in trials),
+        pass_at_1=fmean(rates.values()) if rates else None,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        cost_usd=sum(costs) if costs else None,
+        wall_s=fmean(trial.wall_s for trial in trials) if trials else None,
+        tokens=sum(trial.tokens for trial in trials),
+        difference=compared.difference if compared else None,
+        difference_low=compared.low if compared else None,
+        difference_high=compared.high if compared else None,
+        fixed=len(compared.fixed) if compared else 0,
+        regressed=len(compared.regressed) if compared else 0,
+    )
+
+
+def _gate_page(name: str, report: Mapping[str, Any], *, cut: bool) -> GatePage:
+    return GatePage(
+        name=name,
+        passed=bool(report["passed"]),
+        cut=cut,
+        assertions=[_assertion(each) for each in report["assertions"][:200]],
+    )
+
+
+def _assertion(given: Mapping[str, Any]) -> GateAssertion:
+    low, high = given.get("interval") or (None, None)
+    return GateAssertion(
+        assertion=pages.text(str(given["assertion"])),
+        layer=str(given.get("layer", "")),
+        verdict=str(given["verdict"]),
+        reason=pages.text(str(given.get("reason", ""))),
+        judged=given.get("judged", 0),
+        satisfied=given.get("satisfied", 0),
+        share=given.get("share"),
+        low=low,
+        high=high,
+        failing=[
+            GateCase(
+                trace_id=str(case["trace_id"]),
+                run_span_id=str(case["run_span_id"]),
+                agent=pages.text(str(case["agent"])),
+                state=str(case["state"]),
+                value=case["value"],
+                explanation=pages.text(str(case["explanation"])),
+            )
+            for case in given.get("failing", [])[:50]
+        ],
+    )

@@ -1,0 +1,156 @@
+"""Which runs, and what happened in one? Traces, spans, code, replays, scores with their history."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Query
+
+from spanproof.api import models, pages
+from spanproof.api.access import Opened
+from spanproof.api.parameters import (
+    Cohort,
+    Cursor,
+    Hours,
+    Limit,
+    MaybeHours,
+    find_trace_id,
+    no_trace,
+    read_cursor,
+    window,
+    write_cursor,
+)
+from spanproof.api.problems import described
+from spanproof.trace import Layer
+
+router = APIRouter()
+_MISSING: dict[int | str, dict[str, Any]] = {404: described("there is none")}
+
+
+@router.get("/traces")
+def traces(
+    store: Opened,
+    cohort: Cohort,
+    hours: MaybeHours = None,
+    failing: Annotated[
+        bool | None, Query(description="Only traces with (or without) a run that fails.")
+    ] = None,
+    layer: Annotated[Layer | None, Query(description="With `failing`: which layer fails.")] = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> models.TraceList:
+    """Return evaluated traces, newest first."""
+    if layer is not None and failing is not True:
+        raise HTTPException(
+            HTTPStatus.UNPROCESSABLE_ENTITY, "layer: it says which layer fails; add failing=true"
+        )
+    since = None if hours is None else window(hours)[0]
+    rows = store.traces(
+        since_ns=since,
+        failing=layer if layer is not None else failing,
+        limit=limit + 1,
+        cohort=cohort,
+        before=read_cursor(cursor),
+    )
+    shown = rows[:limit]
+    more = len(rows) > limit
+    return models.TraceList(
+        traces=[pages.trace_row(row) for row in shown],
+        next=write_cursor(shown[-1].start_ns, shown[-1].trace_id) if more else None,
+    )
+
+
+@router.get("/traces/{trace_id}", responses=_MISSING)
+def trace(trace_id: str, store: Opened) -> models.TracePage:
+    """Return one trace whole: its spans, and each run with steps, verdicts, evidence and claims."""
+    evaluation = store.evaluation(find_trace_id(store, trace_id))
+    if evaluation is None:
+        raise no_trace(trace_id)
+    return pages.trace_page(evaluation, store.feedback(evaluation.trace.trace_id))
+
+
+@router.get("/traces/{trace_id}/spans/{span_id}", responses=_MISSING)
+def span(trace_id: str, span_id: str, store: Opened) -> models.SpanPage:
+    """Return one span with its attributes, as they were received."""
+    evaluation = store.evaluation(find_trace_id(store, trace_id))
+    spans = evaluation.trace.spans if evaluation else ()
+    found = next((each for each in spans if each.span_id == span_id), None)
+    if found is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND, f"trace {trace_id[:64]!r} has no span {span_id[:64]!r}")
+    return pages.span_page(found)
+
+
+@router.get("/traces/{trace_id}/snippets/{snippet_id}", responses=_MISSING)
+def snippet(trace_id: str, snippet_id: str, store: Opened) -> models.Snippet:
+    """Return one snippet: its code, what scanners say of it, the record and the replay."""
+    evaluation = store.evaluation(find_trace_id(store, trace_id))
+    found = pages.snippet_page(evaluation, snippet_id) if evaluation else None
+    if found is None:
+        raise HTTPException(
+            HTTPStatus.NOT_FOUND, f"trace {trace_id[:64]!r} has no snippet {snippet_id[:64]!r}"
+        )
+    return found
+
+
+@router.get("/traces/{trace_id}/scores", responses=_MISSING)
+def scores(
+    trace_id: str,
+    store: Opened,
+    history: Annotated[
+        bool, Query(description="Also scores that a newer version of an evaluator has replaced.")
+    ] = False,
+    limit: Annotated[int, Query(ge=1, le=5000)] = 1000,
+) -> models.ScoreList:
+    """Return the scores of one trace, with the versions of their evaluators."""
+    found = store.scores(trace_id=find_trace_id(store, trace_id), every_version=history)
+    rows = [pages.versioned_score(score) for score, _ in zip(found, range(limit), strict=False)]
+    return models.ScoreList(scores=rows)
+
+
+@router.get("/snippets")
+def snippets(
+    store: Opened,
+    hours: Hours = 24.0 * 7,
+    verdict: Annotated[models.ScanVerdict | None, Query(description="What the scanners decided.")] = None,
+    rule: Annotated[str | None, Query(max_length=200, description="A rule that fired.")] = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> models.CodeList:
+    """Return snippets of code, newest first."""
+    rows = store.browse.snippets(
+        start_ns=window(hours)[0],
+        verdict=verdict.value if verdict else None,
+        rule=rule,
+        limit=limit + 1,
+        after=read_cursor(cursor),
+    )
+    last = rows[limit - 1] if len(rows) > limit else None
+    return models.CodeList(
+        snippets=[pages.code_row(row) for row in rows[:limit]],
+        next=write_cursor(last.span_time_ns, last.snippet_id) if last else None,
+    )
+
+
+@router.get("/replays")
+def replays(
+    store: Opened,
+    hours: Hours = 24.0 * 7,
+    failure_class: Annotated[str | None, Query(max_length=100, description="How the replay ended.")] = None,
+    agrees: Annotated[bool | None, Query(description="Whether it agrees with the record.")] = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> models.ReplayList:
+    """Return replayed snippets, newest first."""
+    rows = store.browse.replays(
+        start_ns=window(hours)[0],
+        failure_class=failure_class,
+        agrees=agrees,
+        limit=limit + 1,
+        after=read_cursor(cursor),
+    )
+    last = rows[limit - 1] if len(rows) > limit else None
+    return models.ReplayList(
+        replays=[pages.replay_row(row) for row in rows[:limit]],
+        next=write_cursor(last.span_time_ns, last.snippet_id) if last else None,
+    )

@@ -1,0 +1,74 @@
+"""What an application of the console is given beside the store."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spanproof.config.alerts import AlertRule
+from spanproof.config.model import Role
+
+
+def _no_readings() -> Sequence[tuple[str, str, float]]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleSettings:
+    """Who may read and write, and what is shown beside the store.
+
+    Attributes:
+        tokens: readers' tokens, one of which each request of the API must carry as `authorization: Bearer …`.
+        writers: writers' tokens, which read, too.
+        accepts: whether another token has a role; None: no other is known. Where there are neither tokens nor
+            this, every request may read and write.
+        hosts: names under which it may be called, for a console on loopback: a request under the name of
+            another site (DNS rebinding) is refused. Empty: no check.
+        workspace: folder of suites, experiments and gate reports.
+        configured: key, value and origin of each setting, secrets masked.
+        rules: of alerts.
+        policy: text of the policy file.
+        otlp_http, otlp_grpc: where this process receives spans; empty where it receives none.
+        read_health: returns name, meaning and value of each number of the collector.
+    """
+
+    tokens: Sequence[str] = ()
+    writers: Sequence[str] = ()
+    accepts: Callable[[str, Role], bool] | None = None
+    hosts: frozenset[str] = frozenset()
+    workspace: Path | None = None
+    configured: Sequence[tuple[str, str, str]] = ()
+    rules: Sequence[AlertRule] = ()
+    policy: str = ""
+    otlp_http: str = ""
+    otlp_grpc: str = ""
+    read_health: Callable[[], Sequence[tuple[str, str, float]]] = _no_readings
+
+    @property
+    def open_to_all(self) -> bool:
+        """Whether no token is required."""
+        return not self.tokens and not self.writers and self.accepts is None
+
+    def may_read(self, token: str) -> bool:
+        """Return whether a token is a reader's or a writer's."""
+        return self._is_one_of(token, (*self.tokens, *self.writers)) or self._has(
+            token, Role.READ, Role.WRITE
+        )
+
+    def may_write(self, token: str) -> bool:
+        """Return whether a token is a writer's."""
+        return self._is_one_of(token, self.writers) or self._has(token, Role.WRITE)
+
+    def _is_one_of(self, token: str, known: Sequence[str]) -> bool:
+        # Each is compared, so that the time says nothing about which one was near.
+        fits = [hmac.compare_digest(token.encode(), each.encode()) for each in known]
+        return any(fits)
+
+    def _has(self, token: str, *roles: Role) -> bool:
+        return self.accepts is not None and any(self.accepts(token, role) for role in roles)
+
+
+READ_BY_ALL = ConsoleSettings()
+"""No tokens and nothing beside the store."""

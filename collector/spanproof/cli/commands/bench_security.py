@@ -1,0 +1,73 @@
+"""`spanproof bench security`: completions of prompts by CWE, scanned and attacked in the sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from rich.table import Table
+
+from spanproof.benchmarks import Place, read_samples
+from spanproof.benchmarks.security import assess, rates_by_cwe, read_security
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.backend import open_backend
+from spanproof.cli.options.benchmark import BenchOptions
+from spanproof.cli.output.console import console, inform, json_line, print_json
+from spanproof.cli.problems import UsageProblem
+from spanproof.sandbox.scanners.pipeline import Pipeline
+
+SECURITY: Final = "security"
+
+
+def run_security(
+    options: BenchOptions, backend: str, settings: Mapping[str, str], out: Path | None, *, as_json: bool
+) -> int:
+    """Assess the completions in a file, and print counts and unsafe rates by CWE.
+
+    Raises:
+        BenchmarkError: a file is not in its form.
+        UsageProblem: there are no completions, or none of these prompts.
+    """
+    if options.samples is None:
+        raise UsageProblem("bench security needs completions", "Give a model's answers with --samples.")
+    prompts = read_security(options.problems)
+    answers = list(read_samples(options.samples))
+    with open_backend(backend, settings, options.jobs) as sandbox:
+        place = Place(sandbox, options.timeout or 10.0, options.memory * 1024**2)
+        found = assess(prompts, answers, place, Pipeline(), options.jobs)
+    if not found:
+        raise UsageProblem(
+            f"none of the {len(answers)} answers is to one of the {len(prompts)} prompts",
+            f"They name a prompt by its id, such as {prompts[0].id!r}.",
+        )
+    if out is not None:
+        rows = [
+            {
+                "id": e.prompt.id,
+                "cwe": e.prompt.cwe,
+                "number": e.number,
+                "safety": e.safety,
+                "reason": e.reason,
+            }
+            for e in found
+        ]
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_bytes(b"".join(json_line(row) for row in rows))
+        inform(f"wrote {out}")
+    rates = [{"cwe": cwe, **counts} for cwe, counts in rates_by_cwe(found)]
+    if as_json:
+        print_json({"prompts": len(prompts), "completions": len(found), "rates": rates})
+    else:
+        console.print(_table(rates))
+    return EXIT_PASS
+
+
+def _table(rates: list[dict[str, Any]]) -> Table:
+    table = Table("", "safe", "unsafe", "ambiguous", "unsafe rate", "95%", box=None, pad_edge=False)
+    for each in rates:
+        name = "all" if each["cwe"] is None else f"CWE-{each['cwe']}"
+        rate = "–" if each["unsafe_rate"] is None else f"{each['unsafe_rate']:.1%}"
+        interval = "–" if each["interval"] is None else "{:.1%} to {:.1%}".format(*each["interval"])
+        table.add_row(name, *(str(each[key]) for key in ("safe", "unsafe", "ambiguous")), rate, interval)
+    return table

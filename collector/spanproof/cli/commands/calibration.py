@@ -1,0 +1,118 @@
+"""`spanproof report calibration`: how far each layer, and the judge, agrees with people's labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import click
+from rich.table import Table
+
+from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.options.store import StoreQuery, opened_store, store_query_options
+from spanproof.cli.output.console import console, inform, print_json
+from spanproof.cli.output.hostile import plain
+from spanproof.evaluators.intervals import Interval, wilson
+from spanproof.evaluators.judge.agreement import agreement
+from spanproof.store.external import EVALUATOR_PREFIX
+from spanproof.trace import Label, Layer, Score, Scored
+
+
+@click.command("calibration")
+@store_query_options
+@click.option("--source", default="human", show_default=True, help="Whose labels.")
+@click.option("--name", help="Only labels of this name.")
+@click.option(
+    "--at-least",
+    type=click.FloatRange(-1, 1),
+    help="Exit with 1 where the lower end of a kappa's interval is below.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per layer and evaluator on stdout.")
+def command(query: StoreQuery, source: str, name: str | None, at_least: float | None, as_json: bool) -> int:
+    """Compare each layer's verdicts with people's labels of the same runs.
+
+    Labels are scores from elsewhere with a verdict, of the layer that they are about. Precision is the share
+    of the layer's fails that people fail, recall the share of people's fails that the layer fails; both and
+    Cohen's kappa with their 95 % intervals, by layer and by the evaluator that settled it, such as a judge.
+    """
+    with opened_store(query.location) as store:
+        cohort = {"project": query.project} if query.project else None
+        pairs: dict[tuple[str, str], list[tuple[bool, bool]]] = {}
+        for layer in Layer:
+            scores = list(store.scores(layer=layer, cohort=cohort, start_ns=query.since_ns))
+            for evaluator, people, ours in _pair(layer, scores, f"{EVALUATOR_PREFIX}{source}", name):
+                for each in ("", evaluator):
+                    pairs.setdefault((layer.value, each), []).append((people, ours))
+    rows = [_measure(layer, evaluator, found) for (layer, evaluator), found in pairs.items()]
+    if as_json:
+        for row in rows:
+            print_json(row)
+    elif rows:
+        console.print(_table(rows))
+    else:
+        inform(f"no run has both a verdict of its layer and a label from {source!r}; see `POST /v1/scores`")
+    lows = [row["kappa"]["low"] for row in rows if not row["evaluator"] and row["kappa"] is not None]
+    too_low = at_least is not None and (not lows or min(lows) < at_least)
+    return EXIT_GATE_FAILED if too_low else EXIT_PASS
+
+
+def _pair(
+    layer: Layer, scores: Iterable[Score], labelled_by: str, name: str | None
+) -> Iterable[tuple[str, bool, bool]]:
+    """Yield evaluator, whether people pass a run, and whether the layer does, for each label."""
+    own: dict[tuple[str, str], tuple[str, bool]] = {}
+    labels: list[tuple[tuple[str, str], bool]] = []
+    for score in scores:
+        if not isinstance(score.outcome, Scored) or score.outcome.label is None:
+            continue
+        place, passes = (score.trace_id, score.run_span_id), score.outcome.label is Label.PASS
+        if score.name == layer.value:
+            own[place] = (score.evaluator, passes)
+        elif score.evaluator == labelled_by and name in (None, score.name):
+            labels.append((place, passes))
+    for place, people in labels:
+        if place in own:
+            evaluator, ours = own[place]
+            yield evaluator, people, ours
+
+
+def _measure(layer: str, evaluator: str, pairs: list[tuple[bool, bool]]) -> dict[str, Any]:
+    both_fail = pairs.count((False, False))
+    ours, theirs = sum(not passes for _, passes in pairs), sum(not passes for passes, _ in pairs)
+    agreed = agreement([people for people, _ in pairs], [ours for _, ours in pairs])
+    kappa = (
+        None if math.isnan(agreed.kappa) else {"value": agreed.kappa, "low": agreed.low, "high": agreed.high}
+    )
+    return {
+        "layer": layer,
+        "evaluator": evaluator or None,
+        "labels": len(pairs),
+        "precision": _share(both_fail, ours),
+        "recall": _share(both_fail, theirs),
+        "kappa": kappa,
+    }
+
+
+def _share(part: int, whole: int) -> dict[str, Any] | None:
+    interval: Interval | None = wilson(part, whole)
+    if interval is None:
+        return None
+    return {"value": part / whole, "low": interval.low, "high": interval.high, "n": whole}
+
+
+def _table(rows: list[dict[str, Any]]) -> Table:
+    table = Table("layer", "settled by", "labels", "precision", "recall", "kappa", box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(
+            row["layer"],
+            plain(row["evaluator"] or "all", 40),
+            str(row["labels"]),
+            *(_format_share(row[key]) for key in ("precision", "recall")),
+            "–" if row["kappa"] is None else "{value:.2f} ({low:.2f} to {high:.2f})".format(**row["kappa"]),
+        )
+    return table
+
+
+def _format_share(share: dict[str, Any] | None) -> str:
+    return "–" if share is None else "{value:.0%} ({low:.0%} to {high:.0%}) of {n}".format(**share)

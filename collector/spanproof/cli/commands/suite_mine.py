@@ -1,0 +1,59 @@
+"""`spanproof suite mine`: cases out of a repository's bug-fix commits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.backend import backend_options, open_backend
+from spanproof.cli.output.console import console, inform, print_json
+from spanproof.cli.output.words import format_count
+from spanproof.suites import mine
+from spanproof.suites.editing import add_cases
+
+
+@click.command("mine")
+@click.argument("repository", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "--suite", type=click.Path(path_type=Path, file_okay=False), required=True, help="Where cases are added."
+)
+@click.option("--since", default="", help="Only commits after this, as `git log --since` takes it.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=100, show_default=True, help="Bug-fix commits to look at."
+)
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
+@backend_options
+def mine_cases(
+    repository: Path,
+    suite: Path,
+    since: str,
+    limit: int,
+    as_json: bool,
+    backend: str,
+    settings: dict[str, str],
+) -> int:
+    """Add cases from bug-fix commits that came with a test.
+
+    The task is the commit's message, the files are those before it, its test functions are the hidden tests.
+    A commit counts where these tests fail before it and pass after it, both in the sandbox.
+    """
+    with open_backend(backend, settings) as sandbox:
+        found = []
+        for each in mine(repository, sandbox, since=since, limit=limit):
+            found.append(each)
+            if each.reason:
+                inform(f"{each.commit[:12]} {each.subject[:60]}: {each.reason}")
+    cases = [each.case for each in found if each.case is not None]
+    added = add_cases(suite, cases)
+    if as_json:
+        left_out = [{"commit": each.commit, "reason": each.reason} for each in found if each.reason]
+        print_json({**added.to_json(), "left_out": left_out})
+    else:
+        commits = format_count(len(found), "bug-fix commit")
+        console.print(
+            f"{commits} with a test: {len(added.added)} added, {len(added.known)} known; {suite}",
+            soft_wrap=True,
+        )
+    return EXIT_PASS

@@ -1,0 +1,98 @@
+"""`spanproof wal`: check a write-ahead log, and save what can be read of a damaged one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.output.console import console, inform, print_json, warn
+from spanproof.cli.output.words import format_count
+from spanproof.cli.problems import UsageProblem
+from spanproof.collector.receive.body import decode_record
+from spanproof.collector.receive.refused import Refused
+from spanproof.collector.wal.check import SegmentReport, check_log, readable_records
+from spanproof.trace.otlp import encode_json
+
+_DIRECTORY = click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path))
+
+
+@click.group("wal")
+def command() -> None:
+    """Check a write-ahead log, and save what can be read of a damaged one."""
+
+
+@command.command("check")
+@_DIRECTORY
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per segment on stdout.")
+def check(directory: Path, as_json: bool) -> int:
+    """Report what the log in DIRECTORY holds, and whether all of it can be read.
+
+    Changes nothing. What a crash cut off in the middle of a write was not acknowledged and is no damage. Exit
+    code 1 when something that was acknowledged cannot be read.
+    """
+    reports = check_log(directory)
+    sound = all(report.sound for report in reports)
+    if as_json:
+        for report in reports:
+            print_json(_as_row(report))
+        return EXIT_PASS if sound else EXIT_GATE_FAILED
+    if not reports:
+        inform(f"{directory} holds no segment: everything that was acknowledged is stored")
+        return EXIT_PASS
+    table = Table("segment", "records", "not done", "torn bytes", "damaged bytes", box=None, pad_edge=False)
+    for report in reports:
+        damaged = ", ".join(f"{start}-{end}" for start, end in report.damaged)
+        damaged += f" and {report.skipped} records before it" if report.skipped else ""
+        cells = (str(report.records), str(report.undone), str(report.torn_bytes), damaged.strip())
+        table.add_row(report.path.name, *cells)
+    console.print(table)
+    if not sound:
+        warn(f"the log is damaged; `spanproof wal salvage {directory} FILE` saves what can be read")
+    return EXIT_PASS if sound else EXIT_GATE_FAILED
+
+
+@command.command("salvage")
+@_DIRECTORY
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--all", "everything", is_flag=True, help="Also what is stored already.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def salvage(directory: Path, file: Path, everything: bool, as_json: bool) -> int:
+    """Write what can be read of the log in DIRECTORY to FILE.
+
+    A request is a line of OTLP JSON: `spanproof eval FILE` evaluates them, a running collector takes each at
+    `/v1/traces`. The log stays as it is. Copies of damaged segments are below `damaged` in its directory.
+    """
+    if file.exists():
+        raise UsageProblem(f"{file} exists", "Name a file that does not.")
+    count = unreadable = 0
+    with file.open("xb") as lines:
+        for record in readable_records(directory, undone_only=not everything):
+            try:
+                lines.write(encode_json(decode_record(record)) + b"\n")
+                count += 1
+            except Refused:
+                unreadable += 1
+    if as_json:
+        print_json({"file": str(file), "requests": count, "unreadable": unreadable})
+        return EXIT_PASS
+    if unreadable:
+        warn(f"{format_count(unreadable, 'record')} can be read and hold no request")
+    console.print(f"{format_count(count, 'request')} written to {file}")
+    return EXIT_PASS
+
+
+def _as_row(report: SegmentReport) -> dict[str, object]:
+    return {
+        "segment": str(report.path),
+        "first": report.first,
+        "last": report.last,
+        "records": report.records,
+        "undone": report.undone,
+        "torn_bytes": report.torn_bytes,
+        "damaged": [list(each) for each in report.damaged],
+        "skipped": report.skipped,
+        "sound": report.sound,
+    }

@@ -1,0 +1,139 @@
+"""The options of `bench`: which problems, whose answers, and how they are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from spanproof.benchmarks import Source
+from spanproof.benchmarks.turns import MAX_TURNS
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_DAY = click.DateTime(["%Y-%m-%d"])
+_FILE = click.Path(path_type=Path, exists=True)
+
+
+@dataclass(frozen=True, slots=True)
+class BenchOptions:
+    """What the options say, by their names."""
+
+    problems: Path
+    samples: Path | None
+    reference: bool
+    agent: str | None
+    command: str | None
+    url: str | None
+    turns: int
+    trials: int
+    k: tuple[int, ...]
+    limit: int | None
+    only: tuple[str, ...]
+    since: date | None
+    until: date | None
+    cutoff: date | None
+    other_split: Path | None
+    answers: Path | None
+    databases: Path | None
+    image: str
+    packages: Path | None
+    timeout: float | None
+    memory: int
+    jobs: int
+    model: str
+    temperature: float | None
+    seed: int | None
+
+    def source(self, problems: Path) -> Source:
+        """Return the local files that belong to these problems."""
+        return Source(problems, self.answers, self.databases, self.image)
+
+
+_OPTIONS = (
+    click.option(
+        "--problems",
+        type=_FILE,
+        required=True,
+        help="The published file, or a folder of them: JSON, JSON lines, gzipped or not, Parquet.",
+    ),
+    click.option("--samples", type=_FILE, help="A model's answers."),
+    click.option("--reference", is_flag=True, help="Take the published solutions as the answers."),
+    click.option("--agent", metavar="MODULE:NAME", help="Run this agent, or what this factory makes."),
+    click.option("--command", metavar="LINE", help="Run this program: task on stdin, answer on stdout."),
+    click.option("--url", help="Call the agent behind this URL: POST {task}, the answer in the response."),
+    click.option(
+        "--turns",
+        type=click.IntRange(1, MAX_TURNS),
+        default=1,
+        show_default=True,
+        help="Attempts of an agent: after each it sees what the public tests say.",
+    ),
+    click.option(
+        "--trials",
+        type=click.IntRange(1, 1000),
+        default=1,
+        show_default=True,
+        help="Answers of an agent to each problem: the n of pass@k.",
+    ),
+    click.option("--k", multiple=True, type=click.IntRange(1), help="Of pass@k; may be given several times."),
+    click.option("--limit", type=click.IntRange(1), help="The first problems only."),
+    click.option("--only", multiple=True, metavar="ID", help="These problems only."),
+    click.option("--since", type=_DAY, help="Problems published on this day or later."),
+    click.option("--until", type=_DAY, help="Problems published before this day."),
+    click.option(
+        "--cutoff", type=_DAY, help="When the model's training ended: rates before and after are compared."
+    ),
+    click.option(
+        "--other-split", type=_FILE, help="Problems the model may have seen: near-duplicates are listed."
+    ),
+    click.option("--answers", type=_FILE, help="bfcl: the acceptable calls, if not in possible_answer/."),
+    click.option("--databases", type=_FILE, help="text-to-sql: the folder of NAME/NAME.sqlite."),
+    click.option(
+        "--image",
+        default=Source(Path()).image,
+        show_default=True,
+        help="swe-bench: the local image of an instance; {instance} and {id} are filled in.",
+    ),
+    click.option(
+        "--packages",
+        type=_FILE,
+        help="Packages that answers find: a requirements.txt with exact pins, or a package-lock.json.",
+    ),
+    click.option(
+        "--timeout", type=click.FloatRange(min=0.1), help="Seconds for one program; else by benchmark."
+    ),
+    click.option(
+        "--memory",
+        type=click.IntRange(16),
+        default=512,
+        show_default=True,
+        help="Megabytes for one program.",
+    ),
+    click.option(
+        "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Programs at once."
+    ),
+    click.option("--model", default="", help="The snapshot that answered, for the protocol."),
+    click.option("--temperature", type=float, help="Of the model, for the protocol."),
+    click.option("--seed", type=int, help="Of the model, for the protocol; an agent is given it."),
+)
+
+
+def bench_options(command: Command) -> Command:
+    """Give a command the options; it gets them as one argument, `options`."""
+
+    @wraps(command)
+    def with_options(*args: Any, **given: Any) -> Any:
+        named = {name: given.pop(name) for name in BenchOptions.__dataclass_fields__}
+        days = {key: value.date() for key, value in named.items() if isinstance(value, datetime)}
+        return command(*args, options=BenchOptions(**{**named, **days}), **given)
+
+    decorated: Any = with_options
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return decorated  # type: ignore[no-any-return]

@@ -1,0 +1,82 @@
+"""A benchmark's result for people: the protocol, the rates, and what they are not to be trusted with."""
+
+from __future__ import annotations
+
+from rich.table import Table
+from rich.text import Text
+
+from spanproof.benchmarks import BenchmarkReport, Protocol, Rate
+from spanproof.cli.output.console import console, warn
+from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.words import format_count
+
+_SHOWN = 5
+
+
+def print_benchmark(report: BenchmarkReport) -> None:
+    """Print a report."""
+    console.print(_describe_protocol(report.protocol), style="dim", soft_wrap=True)
+    ks = report.protocol.k
+    table = Table("", "problems", *(f"pass@{k}" for k in ks), "pass@1, 95%", box=None, pad_edge=False)
+    for name, rate in report.rates.items():
+        table.add_row(*_cells(name, rate, ks))
+    for dimension, value, rate in report.rates_by_group():
+        table.add_row(*_cells(f"  {dimension} {value}", rate, ks))
+    console.print(table)
+    if len(report.turns) > 1:
+        shown = ", ".join(f"{count} in turn {turn}" for turn, count in report.turns.items())
+        console.print(f"passed: {shown}")
+    for reason, count in list(report.unjudged.items())[:_SHOWN]:
+        console.print(Text.assemble(f"unjudged: {count} × ", plain(reason, 200)), soft_wrap=True)
+    if report.defects:
+        names = _shorten(report.defects)
+        warn(f"assertions that the published solution fails, too, are not counted: {names}")
+    _print_signs(report)
+
+
+def _print_signs(report: BenchmarkReport) -> None:
+    signs = report.contamination
+    if signs.tests_in_prompt:
+        warn(f"hidden tests stand in the prompt of {_shorten(signs.tests_in_prompt)}")
+    if signs.verbatim:
+        warn(f"the answer is the published solution, word for word: {_shorten(signs.verbatim)}")
+    if signs.duplicates:
+        pairs = [f"{ours} ~ {theirs} ({alike:.0%})" for ours, theirs, alike in signs.duplicates]
+        warn(f"near-duplicates in the other split: {_shorten(pairs)}")
+    gap = signs.gap
+    if gap is not None and gap.difference is not None:
+        before, after = gap.before, gap.after
+        line = (
+            f"before {gap.cutoff}: {before[0]} of {before[1]} pass; from then on {after[0]} of {after[1]}:"
+            f" {after[0] / after[1] - before[0] / before[1]:+.1%} (95% interval {gap.difference.low:+.1%} to"
+            f" {gap.difference.high:+.1%})"
+        )
+        console.print(Text(line, style="bold yellow" if gap.is_sign else ""), soft_wrap=True)
+
+
+def _describe_protocol(protocol: Protocol) -> str:
+    n = "–".join(str(each) for each in sorted(set(protocol.n)))
+    subset = f" ({protocol.subset})" if protocol.subset else ""
+    known = [
+        f"{protocol.benchmark}: {protocol.problems} of {format_count(protocol.published, 'problem')}{subset}",
+        f"n {n}",
+        f"k {', '.join(map(str, protocol.k))}",
+        f"model {protocol.model or 'not named'}",
+        f"temperature {'not named' if protocol.temperature is None else f'{protocol.temperature:g}'}",
+        f"seed {'not named' if protocol.seed is None else protocol.seed}",
+        *([f"{protocol.turns} turns"] if protocol.turns > 1 else []),
+        f"sandbox {protocol.sandbox}, {protocol.timeout_s:g} s",
+        f"file {protocol.digest[:12]}",
+    ]
+    return "; ".join(known)
+
+
+def _cells(name: str, rate: Rate, ks: tuple[int, ...]) -> list[str]:
+    shown = [f"{rate.pass_at[k]:.1%}" if k in rate.pass_at else "–" for k in ks]
+    interval = f"{rate.interval.low:.1%} to {rate.interval.high:.1%}" if rate.interval else "–"
+    return [name, str(rate.problems), *shown, interval]
+
+
+def _shorten(names: tuple[str, ...] | list[str]) -> str:
+    rest = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

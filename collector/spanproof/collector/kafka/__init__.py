@@ -1,0 +1,1 @@
+"""Kafka between receivers and workers: spans by trace, in the form of the Collector's exporter."""

@@ -1,0 +1,215 @@
+"""A worker's consumer: messages of its partitions into the pipeline, offsets back once all of it is stored.
+
+An offset is committed when the spans of its message and the scores of its traces are in the store, and those
+of all messages before it. So a worker that is killed loses nothing: another reads again what was not
+committed, and writing it again changes nothing. A partition that moves is finished first; what cannot be
+finished in time is dropped and never written, as the next worker evaluates it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+
+from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
+
+from spanproof.collector.kafka.offsets import Offsets
+from spanproof.collector.kafka.producer import create_topic
+from spanproof.collector.kafka.spool import Spool
+from spanproof.collector.pipeline import Pipeline
+from spanproof.collector.receive import body as bodies
+from spanproof.collector.receive.accept import Accepted
+from spanproof.collector.receive.admission import Backlog
+from spanproof.collector.receive.refused import Refused
+from spanproof.collector.stages.fragments import index_request
+from spanproof.collector.telemetry import Telemetry
+from spanproof.collector.wal.file import Encoding
+from spanproof.config.kafka import Kafka
+
+log = logging.getLogger(__name__)
+
+_BATCH = 500
+_POLL_S = 0.1
+_COMMIT_EVERY_S = 1.0
+
+
+class SpanConsumer:
+    """One thread that reads the topic.
+
+    Args:
+        offsets: the spool calls it with each record that is done.
+    """
+
+    def __init__(
+        self,
+        rules: Kafka,
+        *,
+        pipeline: Pipeline,
+        spool: Spool,
+        offsets: Offsets,
+        backlog: Backlog,
+        telemetry: Telemetry,
+    ) -> None:
+        self._rules = rules
+        self._pipeline = pipeline
+        self._spool = spool
+        self._offsets = offsets
+        self._backlog = backlog
+        self._telemetry = telemetry
+        self._paused = False
+        self._stopping = threading.Event()
+        self._stopped = threading.Event()
+        self._consumer: Consumer
+        self._thread = threading.Thread(target=self._run, name="spanproof-consume", daemon=True)
+
+    def start(self) -> None:
+        """Join the group and begin to read.
+
+        Raises:
+            OSError: the topic cannot be made, or the brokers do not answer.
+        """
+        create_topic(self._rules)
+        self._consumer = Consumer(
+            {
+                "auto.offset.reset": "earliest",
+                "session.timeout.ms": 10_000,
+                **self._rules.client_options(),
+                "group.id": self._rules.group,
+                "enable.auto.commit": False,
+                "enable.auto.offset.store": False,
+                "partition.assignment.strategy": "cooperative-sticky",
+            }
+        )
+        self._consumer.subscribe(
+            [self._rules.topic], on_assign=self._on_assign, on_revoke=self._on_revoke, on_lost=self._on_lost
+        )
+        self._thread.start()
+
+    def stop_reading(self) -> None:
+        """Read nothing more and give up open traces; stay in the group, so that the others are finished."""
+        self._stopping.set()
+        # They are not settled: the next worker of the partition reads them again.
+        self._pipeline.drop_open(self._offsets.records_of(self._offsets.partitions))
+
+    def close(self) -> None:
+        """Commit what is done and leave the group."""
+        self._stopping.set()
+        self._stopped.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        ticks = 0.0
+        try:
+            while not self._stopped.is_set():
+                self._pause_or_resume()
+                messages = self._consumer.consume(_BATCH, _POLL_S)
+                for message in messages:
+                    self._take(message)
+                ticks += _POLL_S
+                if len(messages) == _BATCH or ticks >= _COMMIT_EVERY_S:
+                    ticks = 0.0
+                    self._commit(self._offsets.take_committable())
+        except Exception:
+            log.exception("reading the topic ended")
+        finally:
+            self._commit(self._offsets.take_committable(), wait=True)
+            self._consumer.close()
+
+    def _take(self, message: Message) -> None:
+        error = message.error()
+        if error is not None:
+            log.warning("kafka: %s", error.str())
+            return
+        partition, offset = message.partition(), message.offset()
+        assert partition is not None
+        assert offset is not None
+        self._offsets.read(partition, offset)
+        self._telemetry.kafka_messages.labels("consumed").inc()
+        value = message.value() or b""
+        try:
+            request = bodies.decode(Encoding.PROTOBUF, value)
+        except Refused as refusal:
+            log.warning("partition %d offset %d is left out: %s", partition, offset, refusal.message)
+            self._telemetry.kafka_messages.labels("unreadable").inc()
+            self._offsets.finish(partition, offset)
+            return
+        index = index_request(request, value)
+        if not index.spans:
+            self._offsets.finish(partition, offset)
+            return
+
+        def hand_on(written: Future[int]) -> None:
+            if written.exception() is None:
+                self._offsets.hold(partition, offset, written.result())
+                self._pipeline.put(Accepted(written.result(), request, index, len(value)))
+            else:
+                log.error("the worker's log takes nothing: %s", written.exception())
+
+        payload = request.SerializeToString() if index.changed else value
+        self._spool.append(Encoding.PROTOBUF, payload).add_done_callback(hand_on)
+
+    def _pause_or_resume(self) -> None:
+        waiting = self._pipeline.pending_traces
+        overloaded = (
+            self._stopping.is_set()
+            or self._backlog.full
+            or self._spool.full
+            or waiting >= self._rules.max_pending_traces * (0.8 if self._paused else 1.0)
+        )
+        if overloaded == self._paused:
+            return
+        assigned = self._consumer.assignment()
+        if assigned:
+            (self._consumer.pause if overloaded else self._consumer.resume)(assigned)
+            self._paused = overloaded
+
+    def _commit(self, positions: dict[int, int], *, wait: bool = False) -> None:
+        if not positions:
+            return
+        offsets = [TopicPartition(self._rules.topic, each, at) for each, at in positions.items()]
+        try:
+            if wait:
+                self._consumer.commit(offsets=offsets, asynchronous=False)
+            else:
+                self._consumer.commit(offsets=offsets, asynchronous=True)
+        except KafkaException as failure:
+            # What is not committed is read again.
+            log.warning("kafka: offsets cannot be committed: %s", failure.args[0].str())
+
+    def _on_assign(self, consumer: Consumer, partitions: Sequence[TopicPartition]) -> None:
+        log.info("assigned partitions %s", [each.partition for each in partitions])
+        self._telemetry.kafka_partitions.inc(len(partitions))
+        # New ones are not paused: the next look at the load does that.
+        self._paused = False
+
+    def _on_revoke(self, consumer: Consumer, partitions: Sequence[TopicPartition]) -> None:
+        """Finish what was begun of these partitions, commit it, and drop the rest."""
+        if self._stopped.is_set():
+            return  # the pipeline has ended, and what is done is committed
+        numbers = [each.partition for each in partitions]
+        dropped = self._pipeline.drop_open(self._offsets.records_of(numbers))
+        begun = self._offsets.records_of(numbers) - set(dropped)
+        if not self._offsets.wait_for(begun, self._rules.hand_over_s):
+            log.warning("partitions %s move before all that was begun of them is stored", numbers)
+        self._commit(self._offsets.take_committable(numbers), wait=True)
+        self._drop(numbers, dropped)
+
+    def _on_lost(self, consumer: Consumer, partitions: Sequence[TopicPartition]) -> None:
+        """Drop these partitions: another worker reads them already."""
+        if self._stopped.is_set():
+            return
+        numbers = [each.partition for each in partitions]
+        self._drop(numbers, self._pipeline.drop_open(self._offsets.records_of(numbers)))
+
+    def _drop(self, partitions: Sequence[int], dropped: Sequence[int]) -> None:
+        """Forget partitions; `dropped` are the records of their open traces."""
+        log.info("gave up partitions %s", partitions)
+        records = self._offsets.records_of(partitions)
+        self._offsets.drop(partitions)
+        # Only now, as the offset of a record that is settled counts as done.
+        self._spool.settle(dropped)
+        self._pipeline.forget(records)
+        self._telemetry.kafka_partitions.dec(len(partitions))

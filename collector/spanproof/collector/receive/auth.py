@@ -1,0 +1,143 @@
+"""Who may do what: bearer tokens with roles, from the configuration and from a file that may change.
+
+Comes in: the header `authorization` and what its sender wants to do. Goes out: what is granted, or `Refused`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from spanproof.collector.receive.refused import Reason, Refused
+from spanproof.config.model import Role, Token
+
+log = logging.getLogger(__name__)
+
+_LOOK_EVERY_S = 1.0
+_TOKENS = TypeAdapter(tuple[Token, ...])
+
+
+class TokenFileError(ValueError):
+    """The file of tokens cannot be used; the message names the place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What the holder of a token may do.
+
+    Attributes:
+        project: of everything that is sent with it; None leaves that to the sender.
+    """
+
+    roles: frozenset[Role]
+    project: str | None = None
+
+
+_EVERYTHING = Grant(frozenset(Role))
+"""The grant of every caller where no token is configured."""
+
+
+class Authoriser:
+    """Checks tokens. Thread-safe.
+
+    Args:
+        tokens: of the configuration.
+        file: a YAML list of more; read again when it changes. One that cannot be read then leaves the former
+            tokens in force.
+
+    Raises:
+        TokenFileError: the file cannot be read at start.
+    """
+
+    def __init__(self, tokens: Iterable[Token] = (), file: Path | None = None) -> None:
+        self._fixed = _grants_of(tokens)
+        self._file = file
+        self._guard = threading.Lock()
+        self._looked_s = time.monotonic()
+        self._mark = _mark_of(file)
+        self._grants = {**self._fixed, **(_read_grants(file) if file is not None else {})}
+
+    @property
+    def required(self) -> bool:
+        """Whether a token is required at all."""
+        return bool(self._fixed) or self._file is not None
+
+    def check(self, authorization: str | None, role: Role) -> Grant:
+        """Return the grant of whoever presents this header.
+
+        Raises:
+            Refused: the token is missing or unknown, or may not do that.
+        """
+        if not self.required:
+            return _EVERYTHING
+        self._reload()
+        scheme, _, presented = (authorization or "").partition(" ")
+        # Looked up by its digest, so that the time taken says nothing about which token is near.
+        grant = self._grants.get(_digest(presented.strip()))
+        if scheme.lower() != "bearer" or grant is None:
+            raise Refused(
+                Reason.UNAUTHENTICATED, "send one of the collector's tokens as `authorization: Bearer …`"
+            )
+        if role not in grant.roles:
+            held = ", ".join(sorted(grant.roles))
+            raise Refused(Reason.FORBIDDEN, f"this takes a token with the role {role.value}; it has {held}")
+        return grant
+
+    def _reload(self) -> None:
+        if self._file is None or time.monotonic() - self._looked_s < _LOOK_EVERY_S:
+            return
+        with self._guard:
+            self._looked_s = time.monotonic()
+            mark = _mark_of(self._file)
+            if mark == self._mark:
+                return
+            self._mark = mark
+            try:
+                self._grants = {**self._fixed, **_read_grants(self._file)}
+            except TokenFileError as problem:
+                log.error("%s; the former tokens stay in force", problem)  # noqa: TRY400 - no stack is needed
+            else:
+                log.info("%s was read again: %d tokens", self._file, len(self._grants))
+
+
+def _read_grants(file: Path) -> dict[bytes, Grant]:
+    try:
+        return _grants_of(_TOKENS.validate_python(yaml.safe_load(file.read_text(encoding="utf-8")) or []))
+    except OSError as problem:
+        raise TokenFileError(f"tokens_file {file} cannot be read: {problem.strerror}") from problem
+    except (yaml.YAMLError, UnicodeDecodeError):
+        # Not the parser's own words: they quote the line, which holds a token.
+        raise TokenFileError(f"tokens_file {file} is no YAML") from None
+    except ValidationError as invalid:
+        # Without what was given: where it is wrong it may still be a token.
+        first = invalid.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise TokenFileError(f"tokens_file {file}: {place or 'the file'}: {first['msg']}") from None
+
+
+def _grants_of(tokens: Iterable[Token]) -> dict[bytes, Grant]:
+    return {
+        _digest(each.token.get_secret_value().strip()): Grant(frozenset(each.roles), each.project)
+        for each in tokens
+    }
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
+
+
+def _mark_of(file: Path | None) -> Mapping[str, int] | None:
+    """Return what changes when the file does."""
+    try:
+        found = file.stat() if file is not None else None
+    except OSError:
+        return None
+    return {"time": found.st_mtime_ns, "size": found.st_size, "node": found.st_ino} if found else None

@@ -1,0 +1,184 @@
+"""Evidence in log records and span events: evaluation results become scores, feedback becomes a span.
+
+Comes in: a decoded request. Goes out: `gen_ai.evaluation.result` events as scores from elsewhere, and events
+with `spanproof.feedback.kind` as the `feedback` spans that the instrumentors send. What our own evaluators
+wrote is left out: it would come round for ever.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource
+
+from spanproof.collector.stages.attach import EVALUATOR_SCOPE
+from spanproof.evaluators.scores import BUILT_IN
+from spanproof.semconv import genai, openinference
+from spanproof.semconv import spanproof as ours
+from spanproof.store import ExternalScore
+from spanproof.trace import AttributeValue, Label, Layer, digest
+from spanproof.trace.otlp import any_value, attributes_of
+
+_EVENT_NAME = "event.name"
+"""Where the name of an event was before OTLP 1.5 had a field for it."""
+_SOURCE = "otlp"
+_EXPLANATION_CHARS = 20_000
+_NOT_A_WORD = re.compile(r"[^a-z0-9]+")
+_MARKER = genai.EVALUATION_RESULT_EVENT.encode()
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What events of a request say about runs.
+
+    Attributes:
+        scores: evaluation results.
+        feedback: spans of users' feedback; empty where there is none.
+        refused: why an event is no evidence although its name says so, one sentence for each.
+    """
+
+    scores: list[ExternalScore] = field(default_factory=list)
+    feedback: ExportTraceServiceRequest = field(default_factory=ExportTraceServiceRequest)
+    refused: list[str] = field(default_factory=list)
+
+
+def evidence_of_logs(request: ExportLogsServiceRequest) -> Evidence:
+    """Return the evidence in log records; removes from the request what our own evaluators wrote."""
+    found = Evidence()
+    for resource in request.resource_logs:
+        for position in reversed(range(len(resource.scope_logs))):
+            if resource.scope_logs[position].scope.name == EVALUATOR_SCOPE:
+                del resource.scope_logs[position]
+        for scope in resource.scope_logs:
+            for record in scope.log_records:
+                _read_record(record, resource.resource, found)
+    return found
+
+
+def evidence_of_spans(request: ExportTraceServiceRequest, body: bytes) -> Evidence:
+    """Return the evidence in events of spans.
+
+    Args:
+        request: the decoded body.
+        body: the request's bytes, which say fast whether there is any.
+    """
+    found = Evidence()
+    if _MARKER not in body:
+        return found
+    for resource in request.resource_spans:
+        for scope in resource.scope_spans:
+            for span in scope.spans:
+                for event in span.events:
+                    if event.name == genai.EVALUATION_RESULT_EVENT:
+                        ids = span.trace_id.hex(), span.span_id.hex()
+                        _add_score(attributes_of(event.attributes), ids, event.time_unix_nano, found)
+    return found
+
+
+def _read_record(record: LogRecord, resource: Resource, found: Evidence) -> None:
+    name = record.event_name
+    if not name and len(record.attributes) == 0:
+        return
+    attributes = attributes_of(record.attributes)
+    given_ns = record.time_unix_nano or record.observed_time_unix_nano
+    if (name or attributes.get(_EVENT_NAME)) == genai.EVALUATION_RESULT_EVENT:
+        _add_score(attributes, (record.trace_id.hex(), record.span_id.hex()), given_ns, found)
+    elif ours.FEEDBACK_KIND in attributes:
+        _add_feedback(record, attributes, resource, found)
+
+
+def _add_score(
+    attributes: Mapping[str, AttributeValue], ids: tuple[str, str], given_ns: int, found: Evidence
+) -> None:
+    full = attributes.get(genai.EVALUATION_NAME)
+    if not isinstance(full, str) or not (name := _word(full)):
+        found.refused.append(f"an evaluation result has no {genai.EVALUATION_NAME}")
+        return
+    trace_id, span_id = ids
+    if len(trace_id) != 2 * 16 or not int(trace_id, 16):
+        found.refused.append(f"the evaluation result {full[:100]!r} names no trace")
+        return
+    amount, label = attributes.get(genai.EVALUATION_SCORE_VALUE), _label(attributes)
+    number = float(amount) if isinstance(amount, int | float) and math.isfinite(amount) else None
+    if label is not None and (number is None or not 0 <= number <= 1):
+        value = float(label is Label.PASS)
+    elif number is not None and 0 <= number <= 1:
+        value = number
+    else:
+        found.refused.append(
+            f"the evaluation result {full[:100]!r} has neither a value from 0 to 1 nor the label pass or fail"
+        )
+        return
+    explanation = attributes.get(genai.EVALUATION_EXPLANATION)
+    found.scores.append(
+        ExternalScore(
+            trace_id=trace_id,
+            span_id=span_id if len(span_id) == 2 * 8 and int(span_id, 16) else None,
+            layer=Layer.TRAJECTORY,
+            name=name if name not in BUILT_IN else f"{_SOURCE}_{name}"[:64],
+            source=_SOURCE,
+            value=value,
+            label=label,
+            explanation=explanation[:_EXPLANATION_CHARS] if isinstance(explanation, str) else "",
+            raw=number if number is not None and number != value else None,
+            unit="",
+            given_ns=given_ns or time.time_ns(),
+        )
+    )
+
+
+def _word(name: str) -> str:
+    """Return a name as scores have it: `Answer Relevance` is `answer_relevance`."""
+    return _NOT_A_WORD.sub("_", name.lower()).strip("_0123456789")[:64]
+
+
+def _label(attributes: Mapping[str, AttributeValue]) -> Label | None:
+    given = attributes.get(genai.EVALUATION_SCORE_LABEL)
+    try:
+        return Label(given.lower()) if isinstance(given, str) else None
+    except ValueError:
+        return None
+
+
+def _add_feedback(
+    record: LogRecord, attributes: Mapping[str, AttributeValue], resource: Resource, found: Evidence
+) -> None:
+    facts = {key: value for key, value in attributes.items() if key.startswith("spanproof.feedback.")}
+    if record.trace_id:
+        facts.setdefault(ours.FEEDBACK_TRACE_ID, record.trace_id.hex())
+        if record.span_id:
+            facts.setdefault(ours.FEEDBACK_SPAN_ID, record.span_id.hex())
+    if ours.FEEDBACK_TRACE_ID not in facts:
+        found.refused.append("feedback names no trace")
+        return
+    if isinstance(record.body.string_value, str) and record.body.string_value:
+        facts.setdefault(ours.FEEDBACK_COMMENT, record.body.string_value)
+    at_ns = record.time_unix_nano or record.observed_time_unix_nano or time.time_ns()
+    # Sent again it is the same span.
+    mark = digest("feedback", *map(str, _flat(facts)), str(at_ns))
+    spans = found.feedback.resource_spans.add(resource=resource).scope_spans.add().spans
+    spans.add(
+        trace_id=bytes.fromhex(mark[:32]),
+        span_id=bytes.fromhex(digest("span", mark)[:16]),
+        name="feedback",
+        start_time_unix_nano=at_ns,
+        end_time_unix_nano=at_ns,
+    ).attributes.extend(_pairs({openinference.SPAN_KIND: "UNKNOWN", **facts}))
+
+
+def _flat(facts: Mapping[str, AttributeValue]) -> Iterator[AttributeValue]:
+    for key in sorted(facts):
+        yield key
+        yield facts[key]
+
+
+def _pairs(facts: Mapping[str, AttributeValue]) -> Iterable[KeyValue]:
+    return (KeyValue(key=key, value=any_value(value)) for key, value in facts.items())

@@ -1,0 +1,195 @@
+"""Replaces what must not be kept, before a request is written anywhere.
+
+Comes in: a decoded OTLP request of any signal, or a text. Goes out: the same without what the configured
+rules match. It fails closed: fields that are not in the schema are dropped, and a document that is nested too
+deeply to be walked is replaced as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import orjson
+from google.protobuf.message import Message
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
+
+from spanproof.collector.receive.values import Node, Values, is_document
+from spanproof.config.model import RedactionRules
+from spanproof.evaluators.answers import compile_pattern
+from spanproof.sandbox.scanners.secret_formats import mask_secrets
+from spanproof.semconv import spanproof as ours
+
+_MARKS: Final = (ours.CONTENT_TRUNCATED, ours.CONTENT_REDACTED)
+_VALUE: Final = (
+    # Of a document that is cut or is none: a text to its end, a nested value to the end of all, else a word.
+    r"""(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[\[{\\].*|[^\s,}\])]+)"""
+)
+
+
+_ONLY_AT_ENDS: Final = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-")
+"""Of a pattern: what holds at the ends of a text and not at those of a line, or takes a flag back."""
+
+
+class Redactor:
+    """Applies rules. Thread-safe; to be made only where there are any."""
+
+    def __init__(self, rules: RedactionRules) -> None:
+        self._patterns = [compile_pattern(pattern) for pattern in rules.patterns]
+        self._keys = frozenset(key.lower() for key in rules.keys)
+        self._member = _compile_member(sorted(self._keys)) if rules.keys else None
+        self._secrets = rules.secrets
+        self._replacement = rules.replacement
+        self._screen = _screen_of(rules)
+
+    def redact(self, message: Message) -> int:
+        """Replace in place what the rules match; returns how many values were changed."""
+        message.DiscardUnknownFields()
+        values = Values()
+        values.add_message(message)
+        suspects = range(len(values.nodes)) if self._screen is None else values.find(self._screen)
+        changed = 0
+        for place in sorted(suspects):
+            changed += self._node(values.nodes[place])
+        return changed
+
+    def text(self, text: str) -> str:
+        """Return a text without what the rules match, also within a JSON document that it is."""
+        if is_document(text) and (self._member is not None or "\\" in text):
+            return self._document(text)
+        return self._plain(self._members(text))
+
+    def _node(self, node: Node) -> int:
+        if isinstance(node.message, KeyValue):
+            key = node.message.key
+            changed = self._pair(node.message)
+            if changed and node.span is not None:
+                _mark(node.span, key)
+            return changed
+        if node.field is None:
+            return self._value(node.message)
+        texts = getattr(node.message, node.field)
+        if isinstance(texts, str):
+            redacted = self.text(texts)
+            if redacted == texts:
+                return 0
+            setattr(node.message, node.field, redacted)
+            return 1
+        changed_texts = [self.text(text) for text in texts]
+        if changed_texts == list(texts):
+            return 0
+        texts[:] = changed_texts
+        return 1
+
+    def _pair(self, pair: KeyValue) -> int:
+        if self._hides(pair.key) and pair.HasField("value"):
+            if pair.value.string_value == self._replacement:
+                return 0
+            pair.value.Clear()
+            pair.value.string_value = self._replacement
+            return 1
+        changed = self._value(pair.value)
+        key = self._plain(pair.key)
+        if key != pair.key:
+            pair.key = key
+            return changed + 1
+        return changed
+
+    def _value(self, value: AnyValue) -> int:
+        match value.WhichOneof("value"):
+            case "string_value":
+                text = value.string_value
+                redacted = self.text(text)
+                if redacted == text:
+                    return 0
+                value.string_value = redacted
+            case "int_value" | "double_value" as kind:
+                number = getattr(value, kind)
+                text = str(number)
+                redacted = self._plain(text)
+                if redacted == text:
+                    return 0
+                value.string_value = redacted
+            case "bytes_value":
+                text = value.bytes_value.decode("latin-1")
+                if self.text(text) == text and self._utf8_is_clean(value.bytes_value):
+                    return 0
+                value.bytes_value = self._replacement.encode()
+            case "array_value":
+                return sum(map(self._value, value.array_value.values))
+            case "kvlist_value":
+                return sum(map(self._pair, value.kvlist_value.values))
+            case _:
+                return 0
+        return 1
+
+    def _utf8_is_clean(self, content: bytes) -> bool:
+        text = content.decode("utf-8", "replace")
+        return self.text(text) == text
+
+    def _document(self, text: str) -> str:
+        try:
+            document = orjson.loads(text)
+            redacted = self._walk(document)
+            # Written anew only where it must be: its spelling is the sender's.
+            return self._plain(text) if redacted == document else orjson.dumps(redacted).decode()
+        except orjson.JSONDecodeError:
+            return self._plain(self._members(text))
+        except RecursionError:
+            return self._replacement
+
+    def _walk(self, value: Any) -> Any:
+        match value:
+            case str():
+                return self.text(value)
+            case dict():
+                return {
+                    self._plain(key): self._replacement if self._hides(key) else self._walk(item)
+                    for key, item in value.items()
+                }
+            case list():
+                return [self._walk(item) for item in value]
+            case int() | float() if not isinstance(value, bool):
+                text = str(value)
+                redacted = self._plain(text)
+                return value if redacted == text else redacted
+        return value
+
+    def _members(self, text: str) -> str:
+        if self._member is None or self._member.search(text) is None:
+            return text
+        return str(self._member.sub(lambda found: f'{found[1]}"{self._replacement}"', text))
+
+    def _plain(self, text: str) -> str:
+        for pattern in self._patterns:
+            if pattern.search(text) is not None:
+                text = pattern.sub(lambda _: self._replacement, text)
+        return mask_secrets(text, lambda _: self._replacement) if self._secrets else text
+
+    def _hides(self, key: str) -> bool:
+        lowered = key.lower()
+        return lowered in self._keys or lowered.rpartition(".")[2] in self._keys
+
+
+def _screen_of(rules: RedactionRules) -> list[Any] | None:
+    """Return patterns that match wherever a rule does in any line of many; None where there are none such."""
+    if rules.secrets or any(_ONLY_AT_ENDS.search(pattern) for pattern in rules.patterns):
+        return None
+    names = [f"(?i){'|'.join(map(re.escape, rules.keys))}"] if rules.keys else []
+    return [compile_pattern(pattern) for pattern in (*(f"(?m){each}" for each in rules.patterns), *names)]
+
+
+def _mark(span: OtlpSpan, key: str) -> None:
+    """Name an attribute among those that are not whole, which is what the evaluation goes by."""
+    for mark in _MARKS:
+        pair = next((each for each in span.attributes if each.key == mark), None)
+        names = (pair or span.attributes.add(key=mark)).value.array_value.values
+        if all(each.string_value != key for each in names):
+            names.add(string_value=key)
+
+
+def _compile_member(keys: list[str]) -> Any:
+    """Return the pattern of a member in a text that is no document as a whole, with its key as group 1."""
+    names = "|".join(map(re.escape, keys))
+    return compile_pattern(rf"""(?is)(\\*["'](?:[^"'\s]{{0,100}}\.)?(?:{names})\\*["']\s*[:=]\s*){_VALUE}""")

@@ -1,0 +1,100 @@
+"""Looks through a log without changing it: what can be read, what is torn, and what is damaged.
+
+Comes in: a directory of segments, of a collector that does not run or below `damaged`. Goes out: a report for
+each segment, and the requests that can be read. It takes no lock: a segment that is being written looks torn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from spanproof.collector.wal.file import (
+    Gap,
+    GapKind,
+    Record,
+    classify_gap,
+    read_checkpoint,
+    read_segment,
+    segments,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentReport:
+    """What is in one segment.
+
+    Attributes:
+        first, last: numbers of its first and last readable record; None where there is none.
+        undone: readable records that are not done.
+        torn_bytes: left by a write that a crash cut off; nothing of it was acknowledged.
+        damaged: bytes where acknowledged records were, as ranges.
+        skipped: numbers between the segment before and this one that no segment has, and that are not done.
+    """
+
+    path: Path
+    first: int | None
+    last: int | None
+    records: int
+    undone: int
+    torn_bytes: int
+    damaged: tuple[tuple[int, int], ...]
+    skipped: int
+
+    @property
+    def sound(self) -> bool:
+        """Whether everything that was acknowledged can be read."""
+        return not self.damaged and not self.skipped
+
+
+def check_log(directory: Path) -> list[SegmentReport]:
+    """Return a report for each segment, in order."""
+    checkpoint = read_checkpoint(directory)
+    found = segments(directory)
+    reports: list[SegmentReport] = []
+    expected: int | None = None
+    for position, (first, path) in enumerate(found):
+        parts = list(read_segment(path))
+        records = [part for part in parts if isinstance(part, Record)]
+        newest = position == len(found) - 1
+        torn, damaged = 0, list[tuple[int, int]]()
+        for gap in (part for part in parts if isinstance(part, Gap)):
+            if classify_gap(gap, records, last=newest, durable=checkpoint.durable) is GapKind.TORN:
+                torn += gap.end - gap.start
+            else:
+                damaged.append((gap.start, gap.end))
+        missing = range(max(expected, checkpoint.below), first) if expected is not None else range(0)
+        reports.append(
+            SegmentReport(
+                path=path,
+                first=records[0].number if records else None,
+                last=records[-1].number if records else None,
+                records=len(records),
+                undone=sum(
+                    each.number >= checkpoint.below and each.number not in checkpoint.done for each in records
+                ),
+                torn_bytes=torn,
+                damaged=tuple(damaged),
+                skipped=sum(number not in checkpoint.done for number in missing),
+            )
+        )
+        expected = records[-1].number + 1 if records else first
+    return reports
+
+
+def readable_records(directory: Path, *, undone_only: bool) -> Iterator[Record]:
+    """Yield the records that can be read, in order.
+
+    Args:
+        directory: of the segments.
+        undone_only: leave out those whose spans and scores are stored.
+    """
+    checkpoint = read_checkpoint(directory)
+    for _, path in segments(directory):
+        for part in read_segment(path):
+            if not isinstance(part, Record):
+                continue
+            if undone_only and (part.number < checkpoint.below or part.number in checkpoint.done):
+                continue
+            yield part

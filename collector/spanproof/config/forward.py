@@ -1,0 +1,94 @@
+"""The section of the configuration for OTLP targets: where spans and their scores are sent on to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Self
+from urllib.parse import unquote, urlsplit
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+
+from spanproof.config.section import Seconds, Section
+from spanproof.trace import digest
+
+_REMOTE = frozenset({"http", "https", "grpc", "grpcs"})
+
+
+class Forward(Section):
+    """An OTLP target that gets the spans with their scores, the evaluation events, and what else came."""
+
+    endpoint: str = Field(
+        description="`http://` or `https://`: base URL of OTLP/HTTP, to which `/v1/traces` and the like are "
+        "appended; `grpc://` or `grpcs://` (TLS): host and port of OTLP over gRPC; `file:///path`: a file of "
+        "OTLP JSON lines."
+    )
+    name: Annotated[str, Field(pattern="^[a-z0-9][a-z0-9-]{0,60}$")] | None = Field(
+        default=None, description="Of its queue and in metrics, unique; none: made from the endpoint."
+    )
+    headers: Mapping[str, SecretStr] = Field(
+        default_factory=dict, description="Headers sent with every request, such as an API key."
+    )
+    traces: bool = Field(default=True, description="Whether spans, evaluator spans among them, are sent.")
+    logs: bool = Field(
+        default=True,
+        description="Whether `gen_ai.evaluation.result` events are sent, and the logs that came.",
+    )
+    metrics: bool = Field(default=False, description="Whether the metrics that came are sent.")
+    ca: Path | None = Field(
+        default=None, description="File with the authorities of the target's certificate; none: the system's."
+    )
+    certificate: Path | None = Field(default=None, description="Client certificate (mutual TLS), PEM.")
+    key: Path | None = Field(default=None, description="Private key of the client certificate, PEM.")
+    timeout_s: Seconds = Field(default=10.0, description="Longest wait for an answer to one request.")
+    retry_for_s: Seconds = Field(
+        default=86400.0,
+        description="How long a failing request is repeated before it is dropped and counted.",
+    )
+    queue_bytes: int = Field(
+        default=1024 * 1024 * 1024,
+        gt=0,
+        description="Most bytes waiting for this target, on disk; beyond it the newest are dropped, and "
+        "counted.",
+    )
+    rotate_bytes: int = Field(
+        default=100 * 1024 * 1024,
+        ge=4096,
+        description="Of a file: it is renamed with the time and begun anew at this size.",
+    )
+    keep_files: int = Field(default=10, ge=0, description="Of a file: how many renamed ones are kept.")
+
+    @field_validator("endpoint")
+    @classmethod
+    def _is_known(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if parts.scheme == "file":
+            if parts.netloc or not parts.path.strip("/"):
+                raise ValueError("a file is named by its absolute path: file:///var/log/spans.jsonl")
+            return value
+        if parts.scheme not in _REMOTE or not parts.hostname:
+            raise ValueError(
+                "an endpoint is an http://, https://, grpc:// or grpcs:// URL with a host, or file:///path"
+            )
+        return value.rstrip("/")
+
+    @model_validator(mode="after")
+    def _client_certificate_is_whole(self) -> Self:
+        if (self.certificate is None) != (self.key is None):
+            raise ValueError("`certificate` and `key` go together; set both or neither")
+        return self
+
+    @property
+    def scheme(self) -> str:
+        """How the target is spoken to."""
+        return urlsplit(self.endpoint).scheme
+
+    @property
+    def path(self) -> Path:
+        """The file of a `file:` target."""
+        return Path(unquote(urlsplit(self.endpoint).path))
+
+    @property
+    def label(self) -> str:
+        """Name of the queue and in metrics; holds no secret."""
+        return self.name or f"{self.scheme}-{digest(self.endpoint)[:12]}"

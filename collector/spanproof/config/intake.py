@@ -1,0 +1,223 @@
+"""The sections of the configuration for what comes in: where, from whom, how much, and what is kept back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+
+from spanproof.config.section import Seconds, Section
+from spanproof.evaluators.answers import compile_pattern
+
+MIB = 1024 * 1024
+Port = Annotated[int, Field(ge=0, le=65535)]
+
+
+class Role(StrEnum):
+    """What the holder of a token may do."""
+
+    SEND = "send"
+    """Export spans, logs and metrics, and request verdicts."""
+    READ = "read"
+    """Read the API of the console."""
+    WRITE = "write"
+    """Send scores."""
+
+
+class Token(Section):
+    """A bearer token; a text alone is one that may send and write."""
+
+    token: SecretStr = Field(description="The token: what follows `Bearer` in the header `authorization`.")
+    roles: tuple[Role, ...] = Field(
+        default=(Role.SEND, Role.WRITE),
+        min_length=1,
+        description="What its holder may do: `send` spans, logs and metrics, `read` the console's API, "
+        "`write` scores.",
+    )
+    project: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Project of everything that is sent with it, whatever the sender names; none: the "
+        "sender's.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, given: Any) -> Any:
+        return given if isinstance(given, Mapping | cls) else {"token": given}
+
+    @field_validator("token")
+    @classmethod
+    def _is_not_blank(cls, token: SecretStr) -> SecretStr:
+        if not token.get_secret_value().strip():
+            raise ValueError("a token must not be blank")
+        return token
+
+
+class Tls(Section):
+    """TLS of a listener; on as soon as `certificate` is set. The files are read again when they change."""
+
+    certificate: Path | None = Field(
+        default=None, description="File with the certificate and its chain, PEM; none: no TLS."
+    )
+    key: Path | None = Field(default=None, description="File with the certificate's private key, PEM.")
+    client_ca: Path | None = Field(
+        default=None,
+        description="File with the authorities of clients' certificates, PEM: who has none of theirs is "
+        "refused (mutual TLS).",
+    )
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if (self.certificate is None) != (self.key is None):
+            raise ValueError("`certificate` and `key` go together; set both or neither")
+        if self.client_ca is not None and self.certificate is None:
+            raise ValueError("`client_ca` needs `certificate` and `key`")
+        return self
+
+
+class GrpcReceiver(Section):
+    """OTLP over gRPC."""
+
+    enabled: bool = Field(default=True, description="Whether to listen for OTLP over gRPC.")
+    host: str = Field(
+        default="127.0.0.1",
+        min_length=1,
+        description="Address to listen on. Anything but loopback is reachable by others: set `tokens` too.",
+    )
+    port: Port = Field(default=4317, description="Port to listen on; 0 takes any free one.")
+    tls: Tls = Field(default=Tls(), description="TLS of this listener.")
+
+
+class HttpReceiver(Section):
+    """OTLP over HTTP: `POST /v1/traces`, `/v1/logs`, `/v1/metrics`, and pages for the operator."""
+
+    enabled: bool = Field(default=True, description="Whether to listen for OTLP over HTTP.")
+    host: str = Field(
+        default="127.0.0.1",
+        min_length=1,
+        description="Address to listen on. Anything but loopback is reachable by others: set `tokens` too.",
+    )
+    port: Port = Field(default=4318, description="Port to listen on; 0 takes any free one.")
+    cors_origins: tuple[Annotated[str, Field(pattern=r"^https?://[^/\s*]+$")], ...] = Field(
+        default=(),
+        description="Origins (`https://app.example.com`) whose pages may send from a browser; empty: none.",
+    )
+    tls: Tls = Field(default=Tls(), description="TLS of this listener.")
+
+
+class Receivers(Section):
+    """Where spans come in."""
+
+    grpc: GrpcReceiver = Field(default=GrpcReceiver(), description="OTLP over gRPC.")
+    http: HttpReceiver = Field(default=HttpReceiver(), description="OTLP over HTTP, protobuf and JSON.")
+    fallback_port: bool = Field(
+        default=True,
+        description="When a port is taken: listen on a free one and log it, instead of refusing to start.",
+    )
+
+    @model_validator(mode="after")
+    def _something_listens(self) -> Self:
+        if not (self.grpc.enabled or self.http.enabled):
+            raise ValueError("every receiver is disabled; enable `grpc` or `http`")
+        return self
+
+
+class Limits(Section):
+    """How much is received at once. Beyond it, requests are refused and clients retry later."""
+
+    max_body_bytes: int = Field(
+        default=64 * MIB,
+        gt=0,
+        le=1024 * MIB,
+        description="Largest request body, measured after decompression; a larger one is refused for good.",
+    )
+    max_in_flight_requests: int = Field(
+        default=256,
+        gt=0,
+        description="Requests being taken in at once, both protocols together; one whose body still comes "
+        "does not count.",
+    )
+    max_in_flight_bytes: int = Field(
+        default=256 * MIB,
+        gt=0,
+        description="Bytes of requests in memory, packed and unpacked, those whose body still comes among "
+        "them; at least twice `max_body_bytes`. One peer may have half of it.",
+    )
+    max_backlog_bytes: int = Field(
+        default=256 * MIB,
+        gt=0,
+        description="Acknowledged bytes whose spans are not stored yet.",
+    )
+    max_resident_bytes: int | None = Field(
+        default=None,
+        gt=0,
+        description="Resident memory of the process above which requests are refused until it falls; none: "
+        "no limit. Give it what the container has less a quarter.",
+    )
+    max_connections_per_peer: int = Field(
+        default=512,
+        gt=0,
+        description="Connections over HTTP, and calls over gRPC, that one address may have open.",
+    )
+    header_timeout_s: Seconds = Field(
+        default=10.0, description="How long the headers of a request, or its message over gRPC, may take."
+    )
+    body_timeout_s: Seconds = Field(default=30.0, description="How long the body of a request may take.")
+    min_body_bytes_per_s: int = Field(
+        default=1024,
+        ge=0,
+        description="A body that comes more slowly, after its first five seconds, is refused; 0: no floor.",
+    )
+    max_span_age_days: int = Field(
+        default=3650,
+        gt=0,
+        description="A span that began longer ago than this, or more than a day from now, gets the time at "
+        "which it came; clients are informed by `partial_success`.",
+    )
+
+    @model_validator(mode="after")
+    def _the_largest_body_fits(self) -> Self:
+        if self.max_in_flight_bytes < 2 * self.max_body_bytes:
+            raise ValueError(
+                "max_in_flight_bytes must be at least twice max_body_bytes, or the largest body could never "
+                f"be taken, got {self.max_in_flight_bytes} and {self.max_body_bytes}"
+            )
+        return self
+
+
+class RedactionRules(Section):
+    """What is replaced in everything that comes in, before it is written anywhere."""
+
+    patterns: tuple[str, ...] = Field(
+        default=(),
+        description="Regular expressions (RE2); each match in a name, a value, a message or a number is "
+        "replaced.",
+    )
+    keys: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+        default=(),
+        description="Attributes, and members of JSON documents in values, whose values are replaced whole; "
+        "upper and lower case alike, also as the last part of a dotted name.",
+    )
+    secrets: bool = Field(
+        default=False,
+        description="Whether whatever has a provider's format of secrets is replaced. The scanners then no "
+        "longer find it in code.",
+    )
+    replacement: str = Field(default="[redacted]", description="What is written instead.")
+
+    @field_validator("patterns")
+    @classmethod
+    def _are_patterns(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in patterns:
+            if compile_pattern(pattern).search("") is not None:
+                raise ValueError(f"{pattern!r} matches the empty text, so it would be everywhere")
+        return patterns
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a rule."""
+        return bool(self.patterns or self.keys or self.secrets)

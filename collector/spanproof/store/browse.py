@@ -1,0 +1,478 @@
+# ruff: noqa: S608 - names of columns come from the schema alone, values are bound
+"""What people browse beside traces and scores: code, replays, attempts, sessions, labels, what is new.
+
+Every answer is bounded by a limit, and every value a caller gives goes in as a bound parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+from spanproof.store.connection import Connections
+from spanproof.store.filters import Filter, check_dimension
+from spanproof.store.queries import score_columns
+from spanproof.store.rows import score_of
+from spanproof.store.values import RunRow, TraceRow
+from spanproof.trace import Label, Layer, Outcome, Score
+
+_SESSION: Final = (
+    "if(SpanAttributes['session.id'] != '', SpanAttributes['session.id'],"
+    " SpanAttributes['gen_ai.conversation.id'])"
+)
+_HAS_SESSION: Final = (
+    "(mapContains(SpanAttributes, 'session.id') OR mapContains(SpanAttributes, 'gen_ai.conversation.id'))"
+)
+_NO_COHORT: Final[Mapping[str, str]] = MappingProxyType({})
+LABEL_NAME: Final = "verdict"
+"""The name of a score that is a person's verdict on a layer."""
+CORRECTION_NAME: Final = "correction"
+"""The name of a score whose explanation is the right answer, in a person's words."""
+
+Page: TypeAlias = tuple[int, str] | None
+"""Time and key of the last row of the page before."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRow:
+    """A snippet in a list, with what became of it."""
+
+    trace_id: str
+    run_span_id: str
+    snippet_id: str
+    span_time_ns: int
+    language: str
+    source: str
+    executed: bool
+    verdict: str
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayRow:
+    """A replayed snippet in a list; `agrees` is None where nothing could be compared."""
+
+    trace_id: str
+    run_span_id: str
+    snippet_id: str
+    span_time_ns: int
+    failure_class: str
+    agrees: bool | None
+    difference: str
+    wall_s: float
+    peak_memory_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """A target that programs tried to reach, of one agent and release."""
+
+    kind: str
+    target: str
+    allowed: bool
+    agent: str
+    release: str
+    times: int
+    runs: int
+    last_ns: int
+    trace_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRow:
+    """A scanner's rule that fired on the code of one agent and release."""
+
+    rule: str
+    verdict: str
+    message: str
+    agent: str
+    release: str
+    snippets: int
+    runs: int
+    last_ns: int
+    trace_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """One piece of code, however often it was written, with the verdict that it got."""
+
+    language: str
+    source: str
+    verdict: str
+    times: int
+    trace_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """A conversation: all traces with one session id."""
+
+    id: str
+    start_ns: int
+    end_ns: int
+    traces: int
+    spans: int
+    errors: int
+    services: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """A person's verdict on a layer of a run beside ours; `ours` is None where we gave none."""
+
+    trace_id: str
+    run_span_id: str
+    layer: Layer
+    source: str
+    label: Label | None
+    note: str
+    given_ns: int
+    ours: Label | None
+    agent: str
+
+
+class Browse:
+    """Reads for people. Every method raises StoreUnavailable or StoreError where the store fails."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def trace_rows(self, trace_ids: Sequence[str]) -> list[TraceRow]:
+        """Return these traces as rows of a list, newest first; without those the store does not have."""
+        rows = self._select(
+            "SELECT project, trace_id, start_ns, end_ns, spans, defects FROM {db}.traces FINAL"
+            " WHERE trace_id IN {ids:Array(String)} ORDER BY start DESC, trace_id",
+            {"ids": list(trace_ids)},
+        )
+        runs = self._runs([row["trace_id"] for row in rows])
+        return [
+            TraceRow(**{**row, "defects": tuple(row["defects"])}, runs=tuple(runs.get(row["trace_id"], ())))
+            for row in rows
+        ]
+
+    def traces_since(self, evaluated_ns: int, limit: int) -> tuple[list[TraceRow], int]:
+        """Return traces that were evaluated after a time, oldest first, and the time of the last of them."""
+        rows = self._select(
+            "SELECT trace_id, max(evaluated_ns) AS at FROM {db}.traces WHERE evaluated_ns > {since:UInt64}"
+            " GROUP BY trace_id ORDER BY at LIMIT {limit:UInt32}",
+            {"since": evaluated_ns, "limit": limit},
+        )
+        if not rows:
+            return [], evaluated_ns
+        found = {row.trace_id: row for row in self.trace_rows([row["trace_id"] for row in rows])}
+        ordered = [found[row["trace_id"]] for row in rows if row["trace_id"] in found]
+        return ordered, int(rows[-1]["at"])
+
+    def newest_evaluation_ns(self) -> int:
+        """Return when the latest evaluation was written, in Unix nanoseconds; 0 of an empty store."""
+        return int(self._select("SELECT max(evaluated_ns) AS at FROM {db}.traces", {})[0]["at"])
+
+    def values(self, dimension: str, start_ns: int, prefix: str, limit: int) -> list[str]:
+        """Return the commonest values of a dimension that start so.
+
+        Raises:
+            StoreError: there is no such dimension.
+        """
+        check_dimension(dimension)
+        condition, bound = Filter(start_ns=start_ns).where()
+        rows = self._select(
+            f"SELECT {dimension} AS value FROM {{db}}.scores WHERE {condition} AND name = layer"
+            f" AND startsWith({dimension}, {{prefix:String}}) AND {dimension} != ''"
+            f" GROUP BY {dimension} ORDER BY count() DESC, value LIMIT {{limit:UInt32}}",
+            {**bound, "prefix": prefix, "limit": limit},
+        )
+        return [str(row["value"]) for row in rows]
+
+    def failure_trends(
+        self, *, start_ns: int, end_ns: int, buckets: int, cohort: Mapping[str, str] = _NO_COHORT
+    ) -> dict[str, list[int]]:
+        """Return for each fingerprint of a failure how many runs have it in each part of a window."""
+        length = max(1, (end_ns - start_ns) // buckets)
+        condition, bound = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns, every_version=True).where()
+        rows = self._select(
+            "SELECT fingerprint, toUInt32(intDiv(toUnixTimestamp64Nano(span_time) - {from_ns:Int64},"
+            " {length:Int64})) AS part, uniqExact(trace_id, run_span_id) AS runs"
+            f" FROM {{db}}.failures FINAL WHERE {condition} GROUP BY fingerprint, part",
+            {**bound, "length": length},
+        )
+        found: dict[str, list[int]] = {}
+        for row in rows:
+            trend = found.setdefault(row["fingerprint"], [0] * buckets)
+            trend[min(buckets - 1, int(row["part"]))] += int(row["runs"])
+        return found
+
+    def snippets(
+        self, *, start_ns: int, verdict: str | None, rule: str | None, limit: int, after: Page
+    ) -> list[CodeRow]:
+        """Return snippets, newest first."""
+        terms, bound = _page(start_ns, after)
+        if verdict is not None:
+            terms.append("verdict = {verdict:String}")
+            bound["verdict"] = verdict
+        if rule is not None:
+            terms.append("has(`Findings.Rule`, {rule:String})")
+            bound["rule"] = rule
+        rows = self._select(
+            "SELECT trace_id, run_span_id, snippet_id, toUnixTimestamp64Nano(span_time) AS span_time_ns,"
+            " language, substringUTF8(source, 1, 2000) AS source, executed, verdict,"
+            f" `Findings.Rule` AS rules FROM {{db}}.snippets FINAL WHERE {' AND '.join(terms)}"
+            " ORDER BY span_time_ns DESC, snippet_id LIMIT {limit:UInt32}",
+            {**bound, "limit": limit},
+        )
+        return [
+            CodeRow(**{**row, "executed": bool(row["executed"]), "rules": tuple(row["rules"])})
+            for row in rows
+        ]
+
+    def replays(
+        self, *, start_ns: int, failure_class: str | None, agrees: bool | None, limit: int, after: Page
+    ) -> list[ReplayRow]:
+        """Return replayed snippets, newest first."""
+        terms, bound = _page(start_ns, after)
+        terms.append("unreplayed = ''")
+        if failure_class is not None:
+            terms.append("failure_class = {class:String}")
+            bound["class"] = failure_class
+        if agrees is not None:
+            terms.append("agrees = {agrees:UInt8}")
+            bound["agrees"] = int(agrees)
+        rows = self._select(
+            "SELECT trace_id, run_span_id, snippet_id, toUnixTimestamp64Nano(span_time) AS span_time_ns,"
+            " failure_class, agrees, difference, wall_s, peak_memory_bytes"
+            f" FROM {{db}}.replays FINAL WHERE {' AND '.join(terms)}"
+            " ORDER BY span_time_ns DESC, snippet_id LIMIT {limit:UInt32}",
+            {**bound, "limit": limit},
+        )
+        return [
+            ReplayRow(**{**row, "agrees": None if row["agrees"] is None else bool(row["agrees"])})
+            for row in rows
+        ]
+
+    def attempts(
+        self, *, start_ns: int, kind: str | None, cohort: Mapping[str, str] = _NO_COHORT, limit: int
+    ) -> list[AttemptRow]:
+        """Return what programs tried, by target, agent and release; what was not allowed first."""
+        runs, bound = self._runs_of_cohort(start_ns, cohort)
+        kinds = "1"
+        if kind is not None:
+            kinds = "attempt_kind = {kind:String}"
+            bound["kind"] = kind
+        rows = self._select(
+            "SELECT attempt_kind AS kind, attempt_target AS target, attempt_allowed AS allowed,"
+            " run_agent AS agent, run_release AS release, count() AS times,"
+            " uniqExact(trace_id, run_span_id) AS runs,"
+            " max(at_ns) AS last_ns, argMax(trace_id, at_ns) AS latest FROM ("
+            "SELECT trace_id, run_span_id, toUnixTimestamp64Nano(span_time) AS at_ns, attempt_kind,"
+            " attempt_target, attempt_allowed FROM {db}.replays FINAL"
+            " ARRAY JOIN `Attempts.Kind` AS attempt_kind, `Attempts.Target` AS attempt_target,"
+            " `Attempts.Allowed` AS attempt_allowed"
+            f" WHERE span_time >= {_FROM} AND {kinds}) AS tried"
+            f" INNER JOIN ({runs}) AS runs USING (trace_id, run_span_id)"
+            " GROUP BY kind, target, allowed, agent, release"
+            " ORDER BY allowed, times DESC, kind, target, agent, release LIMIT {limit:UInt32}",
+            {**bound, "limit": limit},
+        )
+        return [
+            AttemptRow(
+                **{name: row[name] for name in ("kind", "target", "agent", "release", "times", "runs")},
+                allowed=bool(row["allowed"]),
+                last_ns=int(row["last_ns"]),
+                trace_id=row["latest"],
+            )
+            for row in rows
+        ]
+
+    def findings(
+        self, *, start_ns: int, cohort: Mapping[str, str] = _NO_COHORT, limit: int
+    ) -> list[FindingRow]:
+        """Return the scanners' rules that fired, by agent and release; denials first."""
+        runs, bound = self._runs_of_cohort(start_ns, cohort)
+        rows = self._select(
+            "SELECT rule, found AS verdict, any(said) AS message, run_agent AS agent,"
+            " run_release AS release, count() AS snippets,"
+            " uniqExact(trace_id, run_span_id) AS runs, max(at_ns) AS last_ns,"
+            " argMax(trace_id, at_ns) AS latest FROM ("
+            "SELECT trace_id, run_span_id, toUnixTimestamp64Nano(span_time) AS at_ns, rule, found, said"
+            " FROM {db}.snippets FINAL ARRAY JOIN `Findings.Rule` AS rule, `Findings.Verdict` AS found,"
+            " `Findings.Message` AS said"
+            f" WHERE span_time >= {_FROM}) AS seen"
+            f" INNER JOIN ({runs}) AS runs USING (trace_id, run_span_id)"
+            " GROUP BY rule, verdict, agent, release"
+            " ORDER BY indexOf(['deny', 'review', 'allow'], verdict), snippets DESC, rule, agent, release"
+            " LIMIT {limit:UInt32}",
+            {**bound, "limit": limit},
+        )
+        names = ("rule", "verdict", "message", "agent", "release", "snippets", "runs")
+        return [
+            FindingRow(
+                **{name: row[name] for name in names}, last_ns=int(row["last_ns"]), trace_id=row["latest"]
+            )
+            for row in rows
+        ]
+
+    def sources(self, *, start_ns: int, limit: int) -> list[SourceRow]:
+        """Return each piece of code once, the commonest first."""
+        rows = self._select(
+            "SELECT language, source, any(verdict) AS verdict, count() AS times, any(trace_id) AS trace_id"
+            f" FROM {{db}}.snippets FINAL WHERE span_time >= {_FROM} AND truncated = 0"
+            " GROUP BY language, source ORDER BY times DESC, language, source LIMIT {limit:UInt32}",
+            {"from_ns": start_ns, "limit": limit},
+        )
+        return [SourceRow(**row) for row in rows]
+
+    def sessions(self, *, start_ns: int, limit: int, after: Page = None) -> list[SessionRow]:
+        """Return conversations, the latest first; `after` is the end and id of the row before."""
+        bound: dict[str, Any] = {"from_ns": start_ns, "limit": limit}
+        having = "1"
+        if after is not None:
+            having = "(end_ns < {after_ns:Int64} OR end_ns = {after_ns:Int64} AND id > {after_id:String})"
+            bound |= {"after_ns": after[0], "after_id": after[1]}
+        rows = self._select(
+            f"SELECT {_SESSION} AS id, min(toUnixTimestamp64Nano(Timestamp)) AS start_ns,"
+            " max(toUnixTimestamp64Nano(Timestamp) + toInt64(Duration)) AS end_ns,"
+            " uniqExact(TraceId) AS traces, count() AS spans,"
+            " countIf(StatusCode IN ('Error', 'STATUS_CODE_ERROR')) AS errors,"
+            " groupUniqArray(5)(ServiceName) AS services FROM {db}.otel_traces FINAL"
+            f" WHERE {_HAS_SESSION} AND Timestamp >= {_FROM}"
+            f" GROUP BY id HAVING id != '' AND {having} ORDER BY end_ns DESC, id LIMIT {{limit:UInt32}}",
+            bound,
+        )
+        return [
+            SessionRow(
+                row["id"], int(row["start_ns"]), int(row["end_ns"]), int(row["traces"]), int(row["spans"]),
+                int(row["errors"]), tuple(sorted(row["services"])),
+            )
+            for row in rows
+        ]  # fmt: skip
+
+    def traces_of_session(self, session_id: str, limit: int) -> list[str]:
+        """Return ids of the traces of a conversation, in order of time."""
+        rows = self._select(
+            "SELECT TraceId AS trace_id, min(Timestamp) AS start FROM {db}.otel_traces FINAL"
+            f" WHERE {_HAS_SESSION} AND {_SESSION} = {{session:String}}"
+            " GROUP BY TraceId ORDER BY start, TraceId LIMIT {limit:UInt32}",
+            {"session": session_id, "limit": limit},
+        )
+        return [row["trace_id"] for row in rows]
+
+    def labels(
+        self, *, layer: Layer | None = None, wrong: bool = False, limit: int, after: Page = None
+    ) -> list[LabelRow]:
+        """Return people's verdicts beside ours, newest first.
+
+        Args:
+            layer: only on this one.
+            wrong: only those that are not ours.
+            limit: at most so many.
+            after: time and key (`trace_id.span_id.layer.source`) of the row before.
+        """
+        terms = ["given.name = {label_name:String}"]
+        bound: dict[str, Any] = {"label_name": LABEL_NAME, "limit": limit}
+        if layer is not None:
+            terms.append("layer = {layer:String}")
+            bound["layer"] = layer.value
+        if wrong:
+            terms.append("ours.label IN ('pass', 'fail') AND given.label != ours.label")
+        key = "concat(trace_id, '.', span_id, '.', layer, '.', source)"
+        if after is not None:
+            terms.append(
+                f"(given_ns < {{after_ns:Int64}} OR given_ns = {{after_ns:Int64}} AND {key} > {{key:String}})"
+            )
+            bound |= {"after_ns": after[0], "key": after[1]}
+        rows = self._select(
+            "SELECT trace_id, ours.run_span_id AS run, span_id, layer, source, given.label AS label,"
+            " given.explanation AS note, toUnixTimestamp64Nano(given.given) AS given_ns, ours.label AS ours,"
+            " ours.agent AS agent FROM (SELECT * FROM {db}.external_scores FINAL) AS given"
+            " LEFT JOIN (SELECT trace_id, span_id, run_span_id, layer, label, agent FROM {db}.scores FINAL"
+            " WHERE current = 1 AND name = layer"
+            " AND trace_id IN (SELECT trace_id FROM {db}.external_scores)) AS ours"
+            " USING (trace_id, span_id, layer)"
+            f" WHERE {' AND '.join(terms)} ORDER BY given_ns DESC, {key} LIMIT {{limit:UInt32}}",
+            bound,
+        )
+        return [
+            LabelRow(
+                row["trace_id"], row["run"] or row["span_id"], Layer(row["layer"]), row["source"],
+                _label(row["label"]), row["note"], int(row["given_ns"]), _label(row["ours"]), row["agent"],
+            )
+            for row in rows
+        ]  # fmt: skip
+
+    def unlabelled(
+        self, layer: Layer, *, start_ns: int, cohort: Mapping[str, str] = _NO_COHORT, limit: int
+    ) -> list[Score]:
+        """Return verdicts on a layer that no person has judged: uncertain ones, then failed, then passed.
+
+        Within each the newest come first.
+        """
+        condition, bound = Filter(layer, layer.value, cohort, None, start_ns).where()
+        rows = self._select(
+            f"SELECT {', '.join(score_columns())} FROM {{db}}.scores FINAL WHERE {condition}"
+            " AND outcome = 'scored' AND (trace_id, span_id) NOT IN ("
+            "SELECT trace_id, span_id FROM {db}.external_scores FINAL"
+            " WHERE layer = {layer:String} AND name = {label_name:String})"
+            " ORDER BY indexOf(['', 'fail', 'pass'], label), scores.span_time DESC, id"
+            " LIMIT {limit:UInt32}",
+            {**bound, "label_name": LABEL_NAME, "limit": limit},
+        )
+        return [score_of(row) for row in rows]
+
+    def _runs(self, trace_ids: Sequence[str]) -> dict[str, list[RunRow]]:
+        rows = self._select(
+            f"SELECT {', '.join(score_columns())} FROM {{db}}.scores FINAL"
+            " WHERE trace_id IN {ids:Array(String)} AND name = layer AND current = 1"
+            " ORDER BY scores.span_time, run_span_id, layer",
+            {"ids": list(trace_ids)},
+        )
+        by_run: dict[tuple[str, str], list[Score]] = {}
+        for row in rows:
+            score = score_of(row)
+            by_run.setdefault((score.trace_id, score.run_span_id), []).append(score)
+        found: dict[str, list[RunRow]] = {}
+        for (trace_id, run), scores in by_run.items():
+            layers: dict[Layer, Outcome] = {score.layer: score.outcome for score in scores}
+            cohort = scores[0].cohort
+            found.setdefault(trace_id, []).append(RunRow(run, cohort.agent, cohort.model, layers))
+        return found
+
+    def _runs_of_cohort(self, start_ns: int, cohort: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
+        """Return the statement for runs with agent and release, and its parameters."""
+        condition, bound = Filter(
+            Layer.BOUNDARY, Layer.BOUNDARY.value, cohort, None, max(0, start_ns)
+        ).where()
+        runs = (
+            "SELECT trace_id, run_span_id, any(scores.agent) AS run_agent, any(scores.release) AS run_release"
+            f" FROM {{db}}.scores FINAL WHERE {condition} GROUP BY trace_id, run_span_id"
+        )
+        return runs, bound
+
+    def _select(self, sql: str, bound: Mapping[str, Any]) -> list[dict[str, Any]]:
+        with self._connections.lease() as client:
+            statement = sql.replace("{db}", self._connections.database)
+            found: list[dict[str, Any]] = list(
+                client.query(statement, parameters=dict(bound)).named_results()
+            )
+        return found
+
+
+_FROM: Final = "fromUnixTimestamp64Nano({from_ns:Int64}, 'UTC')"
+
+
+def _page(start_ns: int, after: Page) -> tuple[list[str], dict[str, Any]]:
+    """Return the conditions of a page of rows by time and snippet, and their parameters."""
+    terms = [f"span_time >= {_FROM}"]
+    bound: dict[str, Any] = {"from_ns": start_ns}
+    if after is not None:
+        terms.append(
+            "(span_time < fromUnixTimestamp64Nano({after_ns:Int64}, 'UTC')"
+            " OR toUnixTimestamp64Nano(span_time) = {after_ns:Int64} AND snippet_id > {after_id:String})"
+        )
+        bound |= {"after_ns": after[0], "after_id": after[1]}
+    return terms, bound
+
+
+def _label(text: str) -> Label | None:
+    return Label(text) if text else None

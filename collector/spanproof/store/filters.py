@@ -1,0 +1,73 @@
+"""Which scores are read, and what of them is a pass or a fail, as conditions in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from spanproof.store.errors import StoreError
+from spanproof.store.schema import DIMENSIONS
+from spanproof.store.values import FailsWhen
+from spanproof.trace import Layer
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which scores; see `Store.scores`."""
+
+    layer: Layer | None = None
+    name: str | None = None
+    cohort: Mapping[str, str] = field(default_factory=dict)
+    trace_id: str | None = None
+    start_ns: int | None = None
+    end_ns: int | None = None
+    every_version: bool = False
+
+    def where(self) -> tuple[str, dict[str, Any]]:
+        """The condition and its parameters.
+
+        Raises:
+            StoreError: an unknown dimension.
+        """
+        terms: list[str] = [] if self.every_version else ["current = 1"]
+        bound: dict[str, Any] = {}
+        for column, value in self._equalities():
+            terms.append(f"{column} = {{{column}:String}}")
+            bound[column] = value
+        for parameter, comparison, time_ns in (("from_ns", ">=", self.start_ns), ("to_ns", "<", self.end_ns)):
+            if time_ns is not None:
+                terms.append(f"span_time {comparison} fromUnixTimestamp64Nano({{{parameter}:Int64}}, 'UTC')")
+                bound[parameter] = min(max(0, time_ns), 2**63 - 1)
+        return " AND ".join(terms) or "1", bound
+
+    def _equalities(self) -> Iterator[tuple[str, str]]:
+        for dimension, value in self.cohort.items():
+            if dimension not in DIMENSIONS:
+                raise StoreError(
+                    f"cohort: unknown dimension {dimension!r}; the dimensions are {', '.join(DIMENSIONS)}"
+                )
+            yield dimension, value
+        if self.layer is not None:
+            yield "layer", self.layer.value
+        if self.name is not None:
+            yield "name", self.name
+        if self.trace_id is not None:
+            yield "trace_id", self.trace_id
+
+
+def verdict_conditions(fails_when: FailsWhen | None) -> tuple[str, str, dict[str, Any]]:
+    """The conditions for a pass and for a fail, neither of them ever NULL, and their parameters."""
+    if fails_when is None:
+        return "label = 'pass'", "label = 'fail'", {}
+    column = "raw" if fails_when.raw else "value"
+    compared = f"ifNull({column} {fails_when.comparison.value} {{fails_at:Float64}}, 0)"
+    passes = f"outcome = 'scored' AND {column} IS NOT NULL AND NOT {compared}"
+    return passes, f"outcome = 'scored' AND {compared}", {"fails_at": fails_when.threshold}
+
+
+def check_dimension(dimension: str) -> None:
+    """Raise StoreError where there is no such dimension."""
+    if dimension not in DIMENSIONS:
+        known = ", ".join(DIMENSIONS)
+        raise StoreError(f"cohort: unknown dimension {dimension!r}; the dimensions are {known}")

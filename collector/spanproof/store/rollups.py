@@ -1,0 +1,282 @@
+"""Verdicts counted ahead, by hour and by day, so that a window of a month is read from a few thousand rows.
+
+A write marks the hours whose scores it changes as dirty, before and after; `refresh` counts dirty hours again
+and removes the marks it has seen. Counts are exact at any time: a query takes whole clean days and hours from
+here, and the rest of its window, dirty hours among it, from the scores themselves.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from clickhouse_connect.driver.client import Client
+
+from spanproof.store.filters import Filter, verdict_conditions
+from spanproof.store.schema import (
+    DIMENSIONS,
+    ROLLUP_MARKS,
+    ROLLUP_SUMS,
+    SCORES,
+    VERDICT_DAYS,
+    VERDICT_HOURS,
+    Table,
+)
+from spanproof.store.values import FailsWhen
+
+HOUR_S = 3600
+_HOUR_NS = HOUR_S * 10**9
+_DAY_HOURS = 24
+_DAY_S = _DAY_HOURS * HOUR_S
+_LATEST_HOUR = 4_102_444_800 // HOUR_S
+"""Tables order times up to 2100; see `cells.table_time`."""
+
+_MOST_RANGES = 64
+"""A window with more pieces of dirty time than this is read from the scores alone."""
+_REFRESH_HOURS = 240
+"""Dirty hours that are counted in one statement, so that a backfill is worked through in pieces."""
+
+_MARKS = 10_000
+"""Marks of one statement."""
+
+_GROUP = ("layer", "name", *DIMENSIONS)
+
+SUMS = ", ".join(f"sum({name})" for name in ROLLUP_SUMS)
+"""What a query over `verdict_source` selects, in the order of `ROLLUP_SUMS`."""
+
+
+def mark_hours(client: Client, database: str, hours: Iterable[int]) -> None:
+    """Mark Unix hours as dirty: their scores are about to change, or have changed."""
+    now_ns, mark = time.time_ns(), uuid.uuid4().hex
+    _write_marks(client, database, [(hour * HOUR_S, mark) for hour in sorted(set(hours))], now_ns)
+
+
+def hours_of_traces(client: Client, database: str, trace_ids: Sequence[str]) -> set[int]:
+    """Return the Unix hours in which these traces have scores."""
+    if not trace_ids:
+        return set()
+    rows = client.query(
+        f"SELECT DISTINCT toUnixTimestamp(toStartOfHour(span_time)) FROM {database}.{SCORES.name}"  # noqa: S608
+        " WHERE trace_id IN {ids:Array(String)}",
+        parameters={"ids": list(trace_ids)},
+    ).result_rows
+    return {int(row[0]) // HOUR_S for row in rows}
+
+
+def refresh(client: Client, database: str) -> int:
+    """Count dirty hours again, the newest first and a bounded number; returns how many there were.
+
+    One process does this at a time: of two counts of an hour the one that began later is taken.
+    """
+    began_ns = time.time_ns()
+    marks = client.query(
+        f"SELECT toUnixTimestamp(hour) AS at, groupArray(mark) FROM {database}.{ROLLUP_MARKS.name} FINAL"  # noqa: S608
+        " GROUP BY at ORDER BY at DESC LIMIT {hours:UInt32}",
+        parameters={"hours": _REFRESH_HOURS},
+    ).result_rows
+    hours = sorted(int(row[0]) // HOUR_S for row in marks)
+    if not hours:
+        return 0
+    _count_hours(client, database, hours, began_ns)
+    _count_days(client, database, sorted({hour // _DAY_HOURS for hour in hours}), began_ns)
+    seen = [(int(row[0]), mark) for row in marks for mark in row[1]]
+    _write_marks(client, database, seen, began_ns, removed=True)
+    return len(hours)
+
+
+def verdict_source(
+    client: Client, database: str, chosen: Filter, fails_when: FailsWhen | None = None, bucket_ns: int = 0
+) -> tuple[str, dict[str, Any]]:
+    """Return a subquery of counts, and its parameters: `ROLLUP_SUMS`, `unit`, the group and `at` (Unix ns).
+
+    Rows are of scores or of many of them added up, so that all of them are to be summed. Where `bucket_ns` is
+    given, a row is of one stretch of that length.
+    """
+    start_ns, end_ns = max(0, chosen.start_ns or 0), _end_of(chosen)
+    first, last = -(-start_ns // _HOUR_NS), min(end_ns // _HOUR_NS, _LATEST_HOUR)
+    counted_ahead = fails_when is None and not chosen.every_version and chosen.trace_id is None
+    if not counted_ahead or bucket_ns % _HOUR_NS or first >= last:
+        return _raw_source(database, chosen, [(start_ns, end_ns)], fails_when)
+    dirty = _dirty_hours(client, database, first, last)
+    pieces = [(start_ns, first * _HOUR_NS), *((hour * _HOUR_NS, (hour + 1) * _HOUR_NS) for hour in dirty)]
+    pieces = _merge([*pieces, (last * _HOUR_NS, end_ns)])
+    if len(pieces) > _MOST_RANGES:
+        return _raw_source(database, chosen, [(start_ns, end_ns)])
+    days = _whole_days(first, last) if bucket_ns % (_DAY_S * 10**9) == 0 else (0, 0)
+    ahead, bound = _counted_source(database, chosen, (first, last), days, dirty)
+    raw, more = _raw_source(database, chosen, pieces)
+    return f"({ahead} UNION ALL {raw.removeprefix('(').removesuffix(')')})", bound | more
+
+
+def _counted_source(
+    database: str, chosen: Filter, hours: tuple[int, int], days: tuple[int, int], dirty: Sequence[int]
+) -> tuple[str, dict[str, Any]]:
+    """Return the part of a window that is counted: its whole clean days, and clean hours beside those."""
+    condition, bound = replace(chosen, start_ns=None, end_ns=None, every_version=True).where()
+    dirty_days = sorted({hour // _DAY_HOURS * _DAY_S for hour in dirty})
+    of_days = _between("hour", days[0] * _DAY_S, days[1] * _DAY_S)
+    tables = [(VERDICT_HOURS, "hour", hours, HOUR_S, [hour * HOUR_S for hour in dirty])]
+    more = f" AND NOT ({of_days} AND toStartOfDay(hour) NOT IN ({_times(dirty_days)}))"
+    if days[0] < days[1]:
+        tables.append((VERDICT_DAYS, "day", days, _DAY_S, dirty_days))
+    parts = []
+    for table, column, (first, last), length_s, left_out in tables:
+        parts.append(
+            f"SELECT {', '.join((*_GROUP, *ROLLUP_SUMS))}, unit,"  # noqa: S608
+            f" toInt64(toUnixTimestamp({column})) * 1000000000 AS at FROM {database}.{table.name} FINAL"
+            f" WHERE {condition} AND {_between(column, first * length_s, last * length_s)}"
+            f" AND {column} NOT IN ({_times(left_out)})" + (more if table is VERDICT_HOURS else "")
+        )
+    return " UNION ALL ".join(parts), bound
+
+
+def _raw_source(
+    database: str, chosen: Filter, pieces: Sequence[tuple[int, int]], fails_when: FailsWhen | None = None
+) -> tuple[str, dict[str, Any]]:
+    """Return pieces of time, each from its first nanosecond to before its last, out of the scores."""
+    condition, bound = replace(chosen, start_ns=None, end_ns=None).where()
+    within, times = _within(pieces)
+    passes, fails, threshold = verdict_conditions(fails_when)
+    source = (
+        f"(SELECT {', '.join(_GROUP)}, {_raw_sums(passes, fails)}, unit,"  # noqa: S608
+        f" toUnixTimestamp64Nano(span_time) AS at FROM {database}.{SCORES.name} FINAL"
+        f" WHERE {condition} AND ({within}))"
+    )
+    return source, bound | times | threshold
+
+
+def _raw_sums(passes: str, fails: str) -> str:
+    """Return `ROLLUP_SUMS` of a single score."""
+    sums = {
+        "passed": f"toUInt64({passes})",
+        "failed": f"toUInt64({fails})",
+        "errored": "toUInt64(outcome = 'errored')",
+        "skipped": "toUInt64(outcome = 'skipped')",
+        "undecided": f"toUInt64(outcome = 'scored' AND NOT ({passes}) AND NOT ({fails}))",
+        "values": "toUInt64(value IS NOT NULL)",
+        "value_sum": "ifNull(value, 0)",
+        "raws": "toUInt64(raw IS NOT NULL)",
+        "raw_sum": "ifNull(raw, 0)",
+    }
+    return ", ".join(f"{sums[name]} AS {name}" for name in ROLLUP_SUMS)
+
+
+def _count_hours(client: Client, database: str, hours: Sequence[int], version_ns: int) -> None:
+    """Count the scores of these hours."""
+    pieces = _merge([(hour * _HOUR_NS, (hour + 1) * _HOUR_NS) for hour in hours])
+    if hours[-1] >= _LATEST_HOUR:
+        pieces[-1] = (pieces[-1][0], 2**63 - 1)
+    raw, bound = _raw_source(database, Filter(), pieces)
+    fresh = f"SELECT toStartOfHour(fromUnixTimestamp64Nano(at, 'UTC')) AS hour, * EXCEPT (at) FROM {raw}"  # noqa: S608
+    times = [hour * HOUR_S for hour in hours]
+    _insert_counts(client, database, VERDICT_HOURS, fresh, times, bound, version_ns)
+
+
+def _count_days(client: Client, database: str, days: Sequence[int], version_ns: int) -> None:
+    """Add up the hours of these days."""
+    times = [day * _DAY_S for day in days]
+    fresh = (
+        f"SELECT toStartOfDay(hour) AS day, {', '.join((*_GROUP, *ROLLUP_SUMS))}, unit"  # noqa: S608
+        f" FROM {database}.{VERDICT_HOURS.name} FINAL WHERE toStartOfDay(hour) IN ({_times(times)})"
+    )
+    _insert_counts(client, database, VERDICT_DAYS, fresh, times, {}, version_ns)
+
+
+def _insert_counts(
+    client: Client,
+    database: str,
+    table: Table,
+    fresh: str,
+    times: Sequence[int],
+    bound: dict[str, Any],
+    version_ns: int,
+) -> None:
+    """Write the sums of rows as the counts of these times; a group without any row is deleted there."""
+    at = table.names[0]
+    group = ", ".join((at, *_GROUP))
+    before = ", ".join((*(f"0 AS {name}" for name in ROLLUP_SUMS), "'' AS unit", "0 AS present"))
+    client.command(
+        f"INSERT INTO {database}.{table.name} ({group}, {', '.join(ROLLUP_SUMS)}, unit, evaluated_ns,"  # noqa: S608
+        f" is_deleted) SELECT {group}, {SUMS}, max(unit), {{version:UInt64}}, max(present) = 0 FROM"
+        f" (SELECT {group}, {', '.join(ROLLUP_SUMS)}, unit, 1 AS present FROM ({fresh}) UNION ALL"
+        f" SELECT {group}, {before} FROM {database}.{table.name} FINAL WHERE {at} IN ({_times(times)}))"
+        f" GROUP BY {group}",
+        parameters={**bound, "version": version_ns},
+    )
+
+
+MARK = (
+    f"INSERT INTO {{database}}.{ROLLUP_MARKS.name} (hour, mark, marked, evaluated_ns, is_deleted)"  # noqa: S608
+    " SELECT toDateTime(marks.1, 'UTC'), marks.2, now(), {written:UInt64}, {removed:UInt8} FROM"
+    " (SELECT arrayJoin(arrayZip({hours:Array(UInt32)}, {marks:Array(String)})) AS marks)"
+)
+"""How marks are written; `{database}` is replaced by its name."""
+
+
+def _write_marks(
+    client: Client, database: str, marks: Sequence[tuple[int, str]], written_ns: int, *, removed: bool = False
+) -> None:
+    for first in range(0, len(marks), _MARKS):
+        some = marks[first : first + _MARKS]
+        client.command(
+            MARK.replace("{database}", database),
+            parameters={
+                "hours": [hour_s for hour_s, _ in some],
+                "marks": [mark for _, mark in some],
+                "written": written_ns,
+                "removed": int(removed),
+            },
+        )
+
+
+def _dirty_hours(client: Client, database: str, first: int, last: int) -> list[int]:
+    rows = client.query(
+        f"SELECT DISTINCT toUnixTimestamp(hour) AS at FROM {database}.{ROLLUP_MARKS.name} FINAL"  # noqa: S608
+        f" WHERE {_between('hour', first * HOUR_S, last * HOUR_S)} ORDER BY at"
+    ).result_rows
+    return [int(row[0]) // HOUR_S for row in rows]
+
+
+def _whole_days(first_hour: int, last_hour: int) -> tuple[int, int]:
+    """Return the first whole day of these hours and the one after the last; none is (0, 0)."""
+    first, last = -(-first_hour // _DAY_HOURS), last_hour // _DAY_HOURS
+    return (first, last) if first < last else (0, 0)
+
+
+def _merge(pieces: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return pieces of time in order, those that touch as one, without empty ones."""
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(pieces):
+        if merged and first <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
+        elif first < last:
+            merged.append((first, last))
+    return merged
+
+
+def _within(pieces: Sequence[tuple[int, int]]) -> tuple[str, dict[str, Any]]:
+    terms = ["0"]
+    bound: dict[str, Any] = {}
+    for number, (first, last) in enumerate(pieces):
+        terms.append(
+            f"span_time >= fromUnixTimestamp64Nano({{from_{number}:Int64}}, 'UTC')"
+            f" AND span_time < fromUnixTimestamp64Nano({{to_{number}:Int64}}, 'UTC')"
+        )
+        bound |= {f"from_{number}": first, f"to_{number}": last}
+    return " OR ".join(terms), bound
+
+
+def _between(column: str, first_s: int, last_s: int) -> str:
+    return f"{column} >= toDateTime({first_s}, 'UTC') AND {column} < toDateTime({last_s}, 'UTC')"
+
+
+def _times(seconds: Sequence[int]) -> str:
+    """Return the elements of a set of times; there is one more that no row has, as a set is never empty."""
+    return ", ".join(f"toDateTime({each}, 'UTC')" for each in (*seconds, 2**32 - 1))
+
+
+def _end_of(chosen: Filter) -> int:
+    return min(max(0, 2**63 - 1 if chosen.end_ns is None else chosen.end_ns), 2**63 - 1)

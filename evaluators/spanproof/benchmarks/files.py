@@ -1,0 +1,131 @@
+"""Files as projects publish them: JSON, JSON lines and Parquet, gzipped or not, to rows."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from spanproof.benchmarks.errors import BenchmarkError
+from spanproof.benchmarks.model import Row
+
+_LISTS = ("data", "examples", "problems", "results")
+
+
+def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
+    """Yield each row of a file with its place, for errors; a folder gives the rows of its files.
+
+    Raises:
+        BenchmarkError: the file is none of the forms, or a row is no object.
+        OSError: it cannot be read.
+    """
+    if path.is_dir():
+        for each in sorted(path.iterdir()):
+            if each.is_file() and not each.name.startswith("."):
+                yield from read_rows(each)
+        return
+    for number, row in enumerate(_entries(path), start=1):
+        place = f"{path}, entry {number}"
+        if not isinstance(row, dict):
+            raise BenchmarkError(f"{place}: expected an object, got {type(row).__name__}")
+        yield place, row
+
+
+def read_value(path: Path) -> Any:
+    """Return a JSON file as it is.
+
+    Raises:
+        BenchmarkError: it is no JSON.
+        OSError: it cannot be read.
+    """
+    try:
+        return json.loads(_read_text(path))
+    except ValueError as problem:
+        raise BenchmarkError(f"{path}: it is no JSON: {problem}") from problem
+
+
+def take(place: str, row: Row, *names: str) -> Any:
+    """Return the first of these fields that the row has.
+
+    Raises:
+        BenchmarkError: it has none of them.
+    """
+    for name in names:
+        if row.get(name) is not None:
+            return row[name]
+    raise BenchmarkError(
+        f"{place}: field {' or '.join(map(repr, names))} is missing; it has {', '.join(row)}"
+    )
+
+
+def take_text(place: str, row: Row, *names: str) -> str:
+    """Return the first of these fields, which must be text.
+
+    Raises:
+        BenchmarkError: it is not there or is no text.
+    """
+    value = take(place, row, *names)
+    if not isinstance(value, str):
+        raise BenchmarkError(f"{place}: field {names[0]!r} must be text, got {type(value).__name__}")
+    return value
+
+
+def take_list(place: str, row: Row, *names: str) -> list[Any]:
+    """Return the first of these fields, a list or the JSON text of one.
+
+    Raises:
+        BenchmarkError: it is not there or is no list.
+    """
+    value = take(place, row, *names)
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            value = None
+    if not isinstance(value, list):
+        raise BenchmarkError(f"{place}: field {names[0]!r} must be a list, or JSON of one")
+    return value
+
+
+def _entries(path: Path) -> Iterator[Any]:
+    if path.name.endswith(".parquet"):
+        from pyarrow import parquet  # loads much: only where a file needs it
+
+        yield from parquet.read_table(path).to_pylist()
+        return
+    text = _read_text(path)
+    try:
+        whole = json.loads(text)
+    except ValueError:
+        yield from _lines(path, text)
+        return
+    if isinstance(whole, dict):
+        named = next((whole[name] for name in _LISTS if isinstance(whole.get(name), list)), None)
+        whole = [whole] if named is None else named
+    if not isinstance(whole, list):
+        raise BenchmarkError(f"{path}: expected a list of objects, or one object a line")
+    yield from whole
+
+
+def _lines(path: Path, text: str) -> Iterator[Any]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            yield json.loads(line)
+        except ValueError as problem:
+            raise BenchmarkError(f"{path}, line {number}: it is no JSON: {problem}") from problem
+
+
+def _read_text(path: Path) -> str:
+    data = path.read_bytes()
+    if data.startswith(b"\x1f\x8b"):
+        data = gzip.decompress(data)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise BenchmarkError(
+            f"{path}: it is not UTF-8: {problem.reason} at byte {problem.start}"
+        ) from problem

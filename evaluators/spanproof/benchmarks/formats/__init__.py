@@ -1,0 +1,1 @@
+"""The published formats: a reader for each, from files to problems."""

@@ -1,0 +1,150 @@
+"""BFCL: the calls that a model makes for a question, beside the ones that are acceptable.
+
+Fields of a question: `id`, `question` (messages by turn), `function` (schemas). Acceptable calls lie in the
+file of the same name in `possible_answer/`: `id`, `ground_truth` [{function: {parameter: [values]}}], where
+`""` among the values means that the parameter may be left out. Questions without one (`irrelevance`) must be
+answered without a call. One turn; nothing is executed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spanproof.benchmarks.errors import BenchmarkError
+from spanproof.benchmarks.files import read_rows, take_list, take_text
+from spanproof.benchmarks.formats.sources import Source
+from spanproof.benchmarks.formats.tool_calls import Call, read_calls
+from spanproof.benchmarks.model import PASSED, Answer, Graded, Place, Problem, failed
+
+_PUNCTUATION = re.compile(r"[ ,./\-_*^]")
+
+
+def read_bfcl(source: Source) -> Iterator[Problem]:
+    """Yield the questions of BFCL.
+
+    Raises:
+        BenchmarkError: an entry lacks a field, is of several turns, or its acceptable calls are missing.
+    """
+    answers = _read_answers(source)
+    for place, row in read_rows(source.problems):
+        identity = take_text(place, row, "id")
+        turns = take_list(place, row, "question")
+        if len(turns) > 1 and isinstance(turns[0], list):
+            raise BenchmarkError(
+                f"{place}: {identity} has {len(turns)} turns; questions of one turn are graded"
+            )
+        category = re.sub(r"_[\d-]+$", "", identity)
+        truth = answers.get(identity)
+        if truth is None and "relevance" not in category:
+            raise BenchmarkError(
+                f"{place}: no acceptable calls for {identity}; give their file with --answers"
+            )
+        messages = turns[0] if turns and isinstance(turns[0], list) else turns
+        yield CallProblem(
+            id=identity,
+            prompt=json.dumps({"messages": messages, "functions": row.get("function")}, ensure_ascii=False),
+            language="calls",
+            groups={"category": category},
+            acceptable=truth or (),
+            functions=tuple(row.get("function") or ()),
+            must_call=truth is not None or "irrelevance" not in category,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallProblem(Problem):
+    """A question with the calls that are acceptable.
+
+    Attributes:
+        acceptable: function to parameter to values, a call each; empty where any call will do, or none.
+        functions: their schemas.
+        must_call: whether a call must be made at all.
+    """
+
+    acceptable: Sequence[Mapping[str, Mapping[str, Sequence[Any]]]]
+    functions: tuple[Mapping[str, Any], ...]
+    must_call: bool
+
+    @property
+    def test_sets(self) -> tuple[str, ...]:
+        """The calls."""
+        return ("calls",)
+
+    def grade(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
+        """Return whether the calls are acceptable."""
+        return {"calls": failed(answer.error) if answer.error else self._grade(read_calls(answer.text))}
+
+    def _grade(self, calls: list[Call] | None) -> Graded:
+        if not self.must_call:
+            return failed(f"{calls[0].name} is called, and no function fits") if calls else PASSED
+        if not calls:
+            return failed("no call can be read from the answer")
+        if not self.acceptable:
+            return PASSED
+        if len(calls) != len(self.acceptable):
+            return failed(f"{len(calls)} calls are made, {len(self.acceptable)} are expected")
+        left = list(calls)
+        reason = ""
+        for wanted in self.acceptable:
+            misfits = [(call, self._find_misfit(call, wanted)) for call in left]
+            fitting = next((call for call, misfit in misfits if not misfit), None)
+            if fitting is None:
+                reason = next((why for call, why in misfits if call.name in wanted), misfits[0][1])
+                return failed(reason)
+            left.remove(fitting)
+        return PASSED
+
+    def _find_misfit(self, call: Call, wanted: Mapping[str, Mapping[str, Sequence[Any]]]) -> str:
+        """Return why a call is not an acceptable one, as a sentence; empty where it is."""
+        ((name, parameters),) = wanted.items()
+        # Models that may write no dots in names replace them.
+        if call.name.replace(".", "_") != name.replace(".", "_"):
+            return f"{call.name} is called, expected {name}"
+        for key, value in call.arguments.items():
+            if key not in parameters:
+                return f"{name} has no parameter {key!r}"
+            if not any(_is_same(value, each) for each in parameters[key] if each != ""):
+                return f"{name}: {key} is {value!r:.80}, acceptable are {list(parameters[key])!r:.120}"
+        for key, values in parameters.items():
+            if key not in call.arguments and "" not in values:
+                return f"{name}: {key} is missing"
+        return ""
+
+
+def _is_same(found: Any, wanted: Any) -> bool:
+    if isinstance(wanted, bool) or isinstance(found, bool):
+        return found is wanted
+    if isinstance(wanted, str) and isinstance(found, str):
+        return _PUNCTUATION.sub("", found).lower() == _PUNCTUATION.sub("", wanted).lower()
+    if isinstance(wanted, list) and isinstance(found, list | tuple):
+        return len(found) == len(wanted) and all(map(_is_same, found, wanted))
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        # Within an object, too, each value is a list of acceptable ones.
+        return all(
+            any(_is_same(found[key], each) for each in _options(values))
+            if key in found
+            else "" in _options(values)
+            for key, values in wanted.items()
+        ) and all(key in wanted for key in found)
+    return bool(found == wanted)
+
+
+def _options(values: Any) -> Sequence[Any]:
+    return values if isinstance(values, list) else [values]
+
+
+def _read_answers(source: Source) -> dict[str, Any]:
+    path = source.answers
+    if path is None:
+        folder = source.problems if source.problems.is_dir() else source.problems.parent
+        beside = folder / "possible_answer"
+        path = beside if source.problems.is_dir() else beside / source.problems.name
+        if not path.exists():
+            return {}
+    return {
+        take_text(place, row, "id"): take_list(place, row, "ground_truth") for place, row in read_rows(path)
+    }

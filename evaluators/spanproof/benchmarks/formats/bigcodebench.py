@@ -1,0 +1,64 @@
+"""BigCodeBench: functions that use libraries, tested by `unittest`.
+
+Fields: `task_id`, `complete_prompt`, `instruct_prompt`, `code_prompt`, `canonical_solution`, `test` with
+`class TestCases`, `libs`. Tests patch what the code calls, so code and tests share one interpreter.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from spanproof.benchmarks.files import read_rows, take_text
+from spanproof.benchmarks.formats.humaneval import assertions_in, imports_of, public_examples, reference_of
+from spanproof.benchmarks.model import Problem
+from spanproof.benchmarks.programs import Check, ProgramProblem
+
+_RUN: Final = """
+def test_cases():
+    import io, unittest
+    cases = unittest.defaultTestLoader.loadTestsFromTestCase(TestCases)
+    found = unittest.TextTestRunner(stream=io.StringIO()).run(cases)
+    assert found.testsRun
+    bad = [str(case).split()[0] for case, _ in [*found.failures, *found.errors]]
+    assert not bad, "failed: " + ", ".join(bad)
+"""
+
+
+def read_bigcodebench(path: Path) -> Iterator[Problem]:
+    """Yield the problems of BigCodeBench.
+
+    Raises:
+        BenchmarkError: an entry lacks a field.
+    """
+    for place, row in read_rows(path):
+        identity = take_text(place, row, "task_id")
+        prompt, test = take_text(place, row, "complete_prompt", "prompt"), take_text(place, row, "test")
+        yield ProgramProblem(
+            id=identity,
+            prompt=prompt,
+            reference=reference_of(row, identity),
+            checks={"tests": (Check(tests=test + _RUN),)},
+            public=public_examples(prompt),
+            head=imports_of(prompt),
+            modules=_modules(prompt, test),
+            hidden=assertions_in(test),
+        )
+
+
+def _modules(prompt: str, test: str) -> tuple[str, ...]:
+    """Return the modules that prompt and tests import, as far as they can be read."""
+    found: set[str] = set()
+    for text in (prompt + "    pass\n", test):
+        try:
+            nodes = list(ast.walk(ast.parse(text)))
+        except SyntaxError:
+            continue
+        for node in nodes:
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.partition(".")[0])
+    return tuple(sorted(found))

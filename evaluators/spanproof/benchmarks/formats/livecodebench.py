@@ -1,0 +1,159 @@
+"""LiveCodeBench: contest problems with their dates, tested by streams or by calls.
+
+Fields: `question_id`, `question_title`, `question_content`, `platform`, `difficulty`, `contest_date`,
+`starter_code`, `metadata` (with `func_name`), `public_test_cases`, `private_test_cases`. Private tests are
+published as JSON, or packed: base64 of zlib of a pickle that holds one text.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import json
+import pickle
+import zlib
+from collections.abc import Iterator
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any, NoReturn
+
+from spanproof.benchmarks.errors import BenchmarkError
+from spanproof.benchmarks.files import read_rows, take_text
+from spanproof.benchmarks.model import Problem, Row
+from spanproof.benchmarks.programs import Check, ProgramProblem
+
+_MAX_UNPACKED = 512 * 1024 * 1024
+
+_CALL = """
+import json
+def _plain(value):
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+def test_call():
+    given = [json.loads(line) for line in {given!r}.split("\\n") if line.strip()]
+    wanted = json.loads({wanted!r})
+    {solution}
+    found = _plain({call}(*given))
+    assert found == wanted or (isinstance(found, float) and abs(found - wanted) <= 1e-6)
+"""
+
+_HEAD = """from collections import *
+from functools import *
+from heapq import *
+from itertools import *
+from math import *
+from string import *
+from typing import *
+from bisect import *
+from operator import *
+import sys, re, math, random, collections, functools, heapq, itertools, string, bisect, json
+"""
+"""Contest code takes these for granted, as the project's own harness does."""
+
+
+def read_livecodebench(path: Path) -> Iterator[Problem]:
+    """Yield the problems of LiveCodeBench.
+
+    Raises:
+        BenchmarkError: an entry lacks a field, or its tests cannot be read.
+    """
+    for place, row in read_rows(path):
+        public = _tests(place, row.get("public_test_cases") or "[]")
+        private = _tests(place, row.get("private_test_cases") or "[]")
+        function = _function(place, row)
+        starter = str(row.get("starter_code") or "")
+        prompt = take_text(place, row, "question_content")
+        yield ProgramProblem(
+            id=take_text(place, row, "question_id"),
+            prompt=f"{prompt}\n\n{starter}" if starter else prompt,
+            checks={"tests": tuple(_check(place, each, function, starter) for each in (*public, *private))},
+            public=tuple(_check(place, each, function, starter) for each in public),
+            head=_HEAD,
+            published=_date(place, row),
+            groups={
+                name: str(row[name]) for name in ("difficulty", "platform") if isinstance(row.get(name), str)
+            },
+            instruction="Solve this in Python."
+            if function
+            else "Solve this in Python; read the input from stdin and write the answer to stdout.",
+            # Short ones, such as `1`, are in any text.
+            hidden=tuple(each["input"] for each in private if len(str(each.get("input"))) > 20),
+        )
+
+
+def _check(place: str, test: Row, function: str, starter: str) -> Check:
+    given, wanted = str(test.get("input", "")), str(test.get("output", ""))
+    if test.get("testtype") != "functional" and not function:
+        return Check(stdin=given, stdout=wanted)
+    try:
+        json.loads(wanted)
+    except ValueError as problem:
+        raise BenchmarkError(
+            f"{place}: the output of a functional test is no JSON: {wanted!r:.60}"
+        ) from problem
+    of_class = "class Solution" in starter
+    return Check(
+        tests=_CALL.format(
+            given=given,
+            wanted=wanted,
+            solution="solution = Solution()" if of_class else "pass",
+            call=f"solution.{function}" if of_class else function,
+        )
+    )
+
+
+def _function(place: str, row: Row) -> str:
+    metadata = row.get("metadata") or "{}"
+    try:
+        read = json.loads(metadata) if isinstance(metadata, str) else metadata
+    except ValueError as problem:
+        raise BenchmarkError(f"{place}: field 'metadata' is no JSON: {problem}") from problem
+    name = str(read.get("func_name") or "") if isinstance(read, dict) else ""
+    if name and not name.isidentifier():
+        raise BenchmarkError(f"{place}: func_name {name!r:.60} is no name of a function")
+    return name
+
+
+def _date(place: str, row: Row) -> date | None:
+    given = row.get("contest_date")
+    if given is None:
+        return None
+    if isinstance(given, datetime):
+        return given.date()
+    try:
+        return datetime.fromisoformat(str(given)).date()
+    except ValueError as problem:
+        raise BenchmarkError(f"{place}: contest_date {given!r:.40} is no date") from problem
+
+
+def _tests(place: str, packed: Any) -> list[dict[str, Any]]:
+    if isinstance(packed, str):
+        try:
+            packed = json.loads(packed)
+        except ValueError:
+            packed = json.loads(_unpack(place, packed))
+    if not isinstance(packed, list) or not all(isinstance(each, dict) for each in packed):
+        raise BenchmarkError(f"{place}: tests must be a list of objects with 'input' and 'output'")
+    return packed
+
+
+def _unpack(place: str, packed: str) -> str:
+    try:
+        reader = zlib.decompressobj()
+        data = reader.decompress(base64.b64decode(packed, validate=True), _MAX_UNPACKED)
+        found = _TextOnly(io.BytesIO(data)).load()
+    except (binascii.Error, zlib.error, pickle.UnpicklingError, EOFError, ValueError, IndexError) as problem:
+        raise BenchmarkError(f"{place}: private_test_cases cannot be read: {problem}") from problem
+    if not isinstance(found, str):
+        raise BenchmarkError(f"{place}: private_test_cases hold a {type(found).__name__}, expected text")
+    return found
+
+
+class _TextOnly(pickle.Unpickler):
+    """Reads plain data: a pickle that names a class or a function is refused, so nothing is called."""
+
+    def find_class(self, module_name: str, global_name: str, /) -> NoReturn:
+        """Refuse every name."""
+        raise pickle.UnpicklingError(f"it names {module_name}.{global_name}")

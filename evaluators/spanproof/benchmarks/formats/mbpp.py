@@ -1,0 +1,44 @@
+"""MBPP, whole and sanitized: a sentence, and assertions that the code must hold.
+
+Fields: `task_id`, `text` or `prompt`, `code`, `test_list`, `test_setup_code` or `test_imports`,
+`challenge_test_list`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from spanproof.benchmarks.files import read_rows, take, take_list, take_text
+from spanproof.benchmarks.model import Answer, Problem
+from spanproof.benchmarks.programs import Check, ProgramProblem
+
+
+def read_mbpp(path: Path) -> Iterator[Problem]:
+    """Yield the problems of MBPP.
+
+    The assertions of `test_list` are part of the prompt, as its authors prescribe.
+
+    Raises:
+        BenchmarkError: an entry lacks a field.
+    """
+    for place, row in read_rows(path):
+        identity = str(take(place, row, "task_id"))
+        text = take_text(place, row, "text", "prompt")
+        asserts = [str(each) for each in take_list(place, row, "test_list")]
+        setup = "\n".join([*row.get("test_imports", []), row.get("test_setup_code") or ""]).strip()
+        challenges = [str(each) for each in row.get("challenge_test_list") or ()]
+        code = row.get("code")
+        base = Check(tests="\n".join([setup, *asserts]))
+        checks = {"tests": (base,)}
+        if challenges:
+            checks["challenge"] = (Check(tests="\n".join([setup, *challenges])),)
+        yield ProgramProblem(
+            id=identity,
+            prompt=f'"""\n{text}\n' + "\n".join(asserts) + '\n"""\n',
+            reference=Answer(identity, code, is_whole=True) if isinstance(code, str) else None,
+            checks=checks,
+            public=(base,),
+            instruction="Write the Python function that this describes; the assertions must hold.",
+            hidden=tuple(challenges),
+        )

@@ -1,0 +1,127 @@
+"""Tasks of tau-bench's shape: what a customer wants, the calls that settle it, and what the agent must say.
+
+A task has `actions` [{`name`, `kwargs`}] and `outputs` [text]; a file holds tasks, or results with their task
+in `info`. An answer is a trajectory: `traj`, messages in OpenAI's form. Its consequential calls (those that
+read nothing but change something) must be the expected ones, in any order.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from spanproof.benchmarks.errors import BenchmarkError
+from spanproof.benchmarks.files import read_rows, take_list
+from spanproof.benchmarks.formats.sources import Source
+from spanproof.benchmarks.formats.tool_calls import Call, read_calls
+from spanproof.benchmarks.model import PASSED, Answer, Graded, Place, Problem, Row, failed
+
+_READS: Final = re.compile(r"(?:get|list|search|find|calculate|lookup|read|think|check|fetch|show)(?:_|$)")
+_FAILED: Final = "Error"
+"""How a result of a call begins that changed nothing, in tau-bench's environments."""
+
+
+def read_tau(source: Source) -> Iterator[Problem]:
+    """Yield the tasks.
+
+    Raises:
+        BenchmarkError: an entry has no actions.
+    """
+    seen: set[str] = set()
+    for number, (place, row) in enumerate(read_rows(source.problems)):
+        task = _task_of(row)
+        identity = str(row.get("task_id", row.get("id", number)))
+        if identity in seen:
+            continue  # another trial of the same task
+        seen.add(identity)
+        actions = [_action(place, each) for each in take_list(place, task, "actions")]
+        yield TauProblem(
+            id=identity,
+            prompt=str(task.get("instruction") or ""),
+            language="calls",
+            wanted=tuple(each for each in actions if not _READS.match(each.name)),
+            outputs=tuple(str(each) for each in task.get("outputs") or ()),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TauProblem(Problem):
+    """A task with the calls that settle it and the texts that the customer must read."""
+
+    wanted: tuple[Call, ...]
+    outputs: tuple[str, ...]
+
+    @property
+    def test_sets(self) -> tuple[str, ...]:
+        """The whole task first."""
+        return ("task", "calls", "outputs")
+
+    def grade(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
+        """Return whether the calls and the words of a trajectory settle the task."""
+        if answer.error:
+            return dict.fromkeys(self.test_sets, failed(answer.error))
+        try:
+            messages = json.loads(answer.text)
+        except ValueError:
+            messages = None
+        if not isinstance(messages, list) or not all(isinstance(each, dict) for each in messages):
+            return dict.fromkeys(self.test_sets, failed("the answer is no list of messages"))
+        calls, outputs = self._grade_calls(messages), self._grade_outputs(messages)
+        return {"task": calls if not calls.passed else outputs, "calls": calls, "outputs": outputs}
+
+    def _grade_calls(self, messages: Sequence[Row]) -> Graded:
+        made = Counter(map(_key, consequential_calls(messages)))
+        wanted = Counter(map(_key, self.wanted))
+        for missing in wanted - made:
+            return failed(f"not called: {missing:.200}")
+        for extra in made - wanted:
+            return failed(f"called, and not expected: {extra:.200}")
+        return PASSED
+
+    def _grade_outputs(self, messages: Sequence[Row]) -> Graded:
+        said = " ".join(
+            str(each.get("content") or "") for each in messages if each.get("role") == "assistant"
+        )
+        plain = said.lower().replace(",", "")
+        for wanted in self.outputs:
+            if wanted.lower().replace(",", "") not in plain:
+                return failed(f"the answer to the customer lacks {wanted!r:.80}")
+        return PASSED
+
+
+def consequential_calls(messages: Sequence[Row]) -> list[Call]:
+    """Return the calls of a trajectory that changed something: no reads, and none that failed."""
+    results = {
+        str(each.get("tool_call_id")): str(each.get("content") or "")
+        for each in messages
+        if each.get("role") == "tool"
+    }
+    found = []
+    for message in messages:
+        for given in message.get("tool_calls") or ():
+            calls = read_calls(given)
+            if calls is None or results.get(str(given.get("id")), "").startswith(_FAILED):
+                continue
+            found += [call for call in calls if not _READS.match(call.name)]
+    return found
+
+
+def _task_of(row: Row) -> Row:
+    info = row.get("info")
+    task = info.get("task") if isinstance(info, dict) else None
+    return task if isinstance(task, dict) else row
+
+
+def _action(place: str, given: Any) -> Call:
+    calls = read_calls([given])
+    if not calls:
+        raise BenchmarkError(f"{place}: an action is an object with 'name' and 'kwargs', got {given!r:.80}")
+    return calls[0]
+
+
+def _key(call: Call) -> str:
+    return f"{call.name}({json.dumps(call.arguments, sort_keys=True, ensure_ascii=False)})"

@@ -1,0 +1,108 @@
+"""Spider and BIRD: questions to SQL, graded by the rows that the query gives.
+
+Fields: `question`, `db_id`, `query` (Spider) or `SQL`, `evidence`, `difficulty`, `question_id` (BIRD). The
+published queries and the answers run on a read-only database in the sandbox.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spanproof.benchmarks.errors import BenchmarkError
+from spanproof.benchmarks.files import read_rows, take_text
+from spanproof.benchmarks.formats.sources import Source
+from spanproof.benchmarks.model import PASSED, Answer, Graded, Place, Problem, failed, unjudged
+from spanproof.sandbox import Database, Execution, FailureClass, Fixtures, Limits, Program
+
+_DATABASE = "database.sqlite"
+_ROOM = 64 * 1024 * 1024
+_ORDERED = re.compile(r"\border\s+by\b", re.IGNORECASE)
+
+
+def read_text_to_sql(source: Source) -> Iterator[Problem]:
+    """Yield the questions of Spider or BIRD.
+
+    Raises:
+        BenchmarkError: an entry lacks a field, or its database is not there.
+    """
+    for number, (place, row) in enumerate(read_rows(source.problems)):
+        name = take_text(place, row, "db_id")
+        file = source.require_databases() / name / f"{name}.sqlite"
+        if not re.fullmatch(r"[\w.-]+", name) or not file.is_file():
+            raise BenchmarkError(f"{place}: there is no database {file}")
+        query = take_text(place, row, "SQL", "query")
+        identity = str(row.get("question_id", number))
+        hint = f"\nHint: {row['evidence']}" if row.get("evidence") else ""
+        yield QueryProblem(
+            id=identity,
+            prompt=f"{take_text(place, row, 'question')}{hint}\nDatabase: {name}",
+            language="sql",
+            reference=Answer(identity, query, is_whole=True),
+            groups={"difficulty": str(row["difficulty"])} if row.get("difficulty") else {},
+            query=query,
+            database=file,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryProblem(Problem):
+    """A question with the query that answers it."""
+
+    query: str
+    database: Path
+
+    @property
+    def test_sets(self) -> tuple[str, ...]:
+        """The rows."""
+        return ("rows",)
+
+    @property
+    def task(self) -> str:
+        """The question, with what form the answer must have."""
+        return f"Answer with one SQLite query in one fenced block.\n\n{self.prompt}"
+
+    def grade(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
+        """Return whether the answer gives the rows of the published query."""
+        return {"rows": self._grade(answer, place)}
+
+    def _grade(self, answer: Answer, place: Place) -> Graded:
+        if answer.error:
+            return failed(answer.error)
+        wanted, found = self._run(self.query, place), self._run(answer.text, place)
+        if wanted.failure_class is not FailureClass.OK:
+            return unjudged(
+                f"the published query ends with {wanted.failure_class.value}", wanted.failure_class
+            )
+        if found.failure_class is not FailureClass.OK:
+            why = found.raised.message if found.raised else found.failure_class.value
+            return failed(why, found.failure_class, found.wall_s)
+        theirs, ours = _rows_of(wanted), _rows_of(found)
+        if theirs is None:
+            return unjudged("the published query gives more rows than are kept")
+        if ours is None:
+            return failed("the query gives no rows, or more than the published one")
+        same = ours == theirs if _ORDERED.search(self.query) else Counter(ours) == Counter(theirs)
+        return (
+            PASSED if same else failed(f"gives {len(ours)} rows that differ from the {len(theirs)} expected")
+        )
+
+    def _run(self, query: str, place: Place) -> Execution:
+        data = self.database.read_bytes()
+        limits = Limits(wall_s=place.timeout_s, cpu_s=place.timeout_s, disk_bytes=len(data) + _ROOM)
+        fixtures = Fixtures(database=Database(file=_DATABASE))
+        return place.sandbox.run(
+            Program("sql", query, files={_DATABASE: data}, limits=limits, fixtures=fixtures)
+        )
+
+
+def _rows_of(execution: Execution) -> list[str] | None:
+    result: Any = execution.result
+    if not isinstance(result, dict) or result.get("cut"):
+        return None
+    # As text: a row may hold what cannot be hashed.
+    return [repr(row) for row in result.get("rows", [])]

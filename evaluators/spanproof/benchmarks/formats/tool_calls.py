@@ -1,0 +1,84 @@
+r"""Calls that a model wrote, in the forms that benchmarks publish them, to names with arguments.
+
+| form | example |
+|---|---|
+| Python | `[get_weather(city="Rome"), add(a=1, b=2)]` |
+| names to JSON | `[{"get_weather": "{\"city\": \"Rome\"}"}]`, or an object in place of the text |
+| OpenAI | `[{"function": {"name": …, "arguments": "…"}}]`, `[{"name": …, "arguments": {…}}]` |
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a tool."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+def read_calls(answer: Any) -> list[Call] | None:
+    """Return the calls in an answer; None where it holds none, as prose does."""
+    if isinstance(answer, str):
+        try:
+            return read_calls(json.loads(answer))
+        except ValueError:
+            return _read_python(answer)
+    if isinstance(answer, dict):
+        answer = [answer]
+    if not isinstance(answer, list):
+        return None
+    found = [_read_object(each) for each in answer]
+    calls = [each for each in found if each is not None]
+    return calls if len(calls) == len(found) else None
+
+
+def _read_object(given: Any) -> Call | None:
+    if isinstance(given, str):
+        calls = _read_python(given)
+        return calls[0] if calls and len(calls) == 1 else None
+    if not isinstance(given, dict):
+        return None
+    given = given.get("function") if isinstance(given.get("function"), dict) else given
+    if isinstance(given.get("name"), str):
+        arguments = given.get("arguments", given.get("kwargs", given.get("parameters", {})))
+        return _call(given["name"], arguments)
+    if len(given) == 1:
+        ((name, arguments),) = given.items()
+        return _call(name, arguments)
+    return None
+
+
+def _call(name: str, arguments: Any) -> Call | None:
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments or "{}")
+        except ValueError:
+            return None
+    return Call(name, arguments) if isinstance(arguments, dict) else None
+
+
+def _read_python(text: str) -> list[Call] | None:
+    stripped = text.strip().strip("`").removeprefix("python").strip()
+    try:
+        body = ast.parse(stripped, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    nodes = body.elts if isinstance(body, ast.List | ast.Tuple) else [body]
+    calls = []
+    for node in nodes:
+        if not isinstance(node, ast.Call) or node.args:
+            return None
+        try:
+            arguments = {word.arg: ast.literal_eval(word.value) for word in node.keywords if word.arg}
+        except ValueError:
+            return None
+        calls.append(Call(ast.unparse(node.func), arguments))
+    return calls

@@ -1,0 +1,243 @@
+"""Problems that are graded by programs: the answer's code with tests around it, run in the sandbox.
+
+Python's tests are given to the sandbox apart from the code: its judge counts them, and the code under test
+never holds an expected result. In other languages the tests follow the code in one program, which must come
+to its end: a code that exits early does not pass.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from spanproof.benchmarks.languages import LANGUAGES, build_program, find_missing
+from spanproof.benchmarks.model import PASSED, Answer, Grade, Graded, Place, Problem, failed, unjudged
+from spanproof.benchmarks.output import same_output
+from spanproof.sandbox import (
+    Ecosystem,
+    Execution,
+    FailureClass,
+    Fixtures,
+    Limits,
+    PackageSet,
+    Program,
+    SandboxUnavailable,
+)
+
+_SHOWN: Final = 300
+_OUTPUT_BYTES: Final = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One program that must end well.
+
+    Attributes:
+        before: text in front of the code.
+        after: text behind it: tests in another language than Python.
+        tests: Python tests, as `Program.tests` takes them.
+        entry_point: the function that `check` is given.
+        stdin, stdout: of a program that reads and writes; stdout None is not compared.
+    """
+
+    before: str = ""
+    after: str = ""
+    tests: str | None = None
+    entry_point: str | None = None
+    stdin: str = ""
+    stdout: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramProblem(Problem):
+    """A problem whose answers are run.
+
+    Attributes:
+        checks: by test set; a set passes when all its checks do.
+        public: what an agent may see of them.
+        head: what a whole answer needs in front of it, such as imports of the prompt.
+        modules: what the tests import: where the sandbox lacks one of them, answers are unjudged.
+        packages: that programs find, for npm's languages.
+        instruction: what an agent is given in front of the prompt.
+        defects: assertions that the published solution fails, by check, as far as they were looked for; None
+            where it does not come to their end.
+    """
+
+    checks: Mapping[str, tuple[Check, ...]]
+    public: tuple[Check, ...] = ()
+    head: str = ""
+    modules: tuple[str, ...] = ()
+    packages: PackageSet | None = None
+    instruction: str = ""
+    defects: dict[Check, frozenset[int] | None] = field(default_factory=dict, compare=False)
+
+    @property
+    def test_sets(self) -> tuple[str, ...]:
+        """Names of the sets, the last being the strictest: it counts first."""
+        return tuple(self.checks)[::-1]
+
+    @property
+    def task(self) -> str:
+        """The prompt, with what form the answer must have."""
+        wanted = self.instruction or f"Complete this {self.language} code."
+        return f"{wanted} Answer with the whole code in one fenced block.\n\n{self.prompt}"
+
+    def grade(self, answer: Answer, place: Place) -> Mapping[str, Graded]:
+        """Return a grade by each test set; a set holds what the sets before it hold."""
+        grades: dict[str, Graded] = {}
+        before: Graded = PASSED
+        for name, checks in self.checks.items():
+            if before.passed:
+                before = self._try(answer, checks, place)
+            grades[name] = before
+        return {name: grades[name] for name in self.test_sets}
+
+    def try_public(self, answer: Answer, place: Place) -> Graded | None:
+        """Return the grade by the public tests; None where the published solution fails them, too."""
+        if not self.public:
+            return None
+        graded = self._try(answer, self.public, place)
+        if not graded.passed and self.reference is not None:
+            return graded if self._try(self.reference, self.public, place).passed else None
+        return graded
+
+    def _try(self, answer: Answer, checks: tuple[Check, ...], place: Place) -> Graded:
+        if answer.error:
+            return failed(answer.error)
+        lacking = find_missing(self.language, place.sandbox) or self._find_missing_module(place)
+        if lacking:
+            return unjudged(lacking)
+        code = self._join(answer)
+        wall_s, remark = 0.0, ""
+        for number, check in enumerate(checks, start=1):
+            try:
+                graded = run_check(self.language, code, check, place, self.packages)
+                if graded.failed_tests and self._are_defects(graded.failed_tests, check, place):
+                    count = len(graded.failed_tests)
+                    remark = f"{count} of the assertions fail for the published solution, too"
+                    continue
+            except SandboxUnavailable as problem:
+                return unjudged(str(problem))
+            wall_s += graded.wall_s
+            if not graded.passed:
+                where = f"test {number} of {len(checks)}: " if len(checks) > 1 else ""
+                return Graded(graded.grade, where + graded.reason, graded.failure, wall_s)
+        return Graded(Grade.PASSED, remark, wall_s=wall_s)
+
+    def _are_defects(self, failing: tuple[int, ...], check: Check, place: Place) -> bool:
+        """Return whether the published solution fails these assertions, too: then they are at fault."""
+        if self.reference is None:
+            return False
+        if check not in self.defects:
+            graded = run_check(self.language, self._join(self.reference), check, place, self.packages)
+            self.defects[check] = frozenset(graded.failed_tests) if graded.failed_tests else None
+        known = self.defects[check]
+        return known is not None and known.issuperset(failing)
+
+    def _join(self, answer: Answer) -> str:
+        if answer.is_whole:
+            return f"{self.head}\n{answer.text}" if self.head else answer.text
+        return self.prompt + answer.text
+
+    def _find_missing_module(self, place: Place) -> str:
+        if not self.modules or self.language != "python":
+            return ""
+        source = "\n".join(f"import {name}" for name in self.modules)
+        tried = place.sandbox.run(Program("python", source, fixtures=Fixtures(packages=place.packages)))
+        if tried.failure_class is FailureClass.OK:
+            return ""
+        why = tried.raised.message if tried.raised else tried.failure_class.value
+        return f"the tests need what the sandbox lacks: {why}"
+
+
+def run_check(
+    language: str, code: str, check: Check, place: Place, packages: PackageSet | None = None
+) -> Graded:
+    """Run one check of a code.
+
+    Raises:
+        SandboxUnavailable: the sandbox cannot run here, or packages cannot be had.
+    """
+    how = LANGUAGES[language]
+    limits = Limits(
+        wall_s=place.timeout_s,
+        cpu_s=place.timeout_s,
+        memory_bytes=place.memory_bytes,
+        output_bytes=_OUTPUT_BYTES,
+    )
+    token = secrets.token_hex(16) if check.after and how.proof else ""
+    source = check.before + code
+    if check.after:
+        source += how.before_tests.format(token=token) + "\n" + check.after
+        source += how.proof.format(token=token) if token else ""
+    program = build_program(language, source, limits)
+    fixtures = Fixtures(seed=0, packages=_packages_for(language, place, packages))
+    execution = place.sandbox.run(
+        Program(
+            program.language,
+            program.source,
+            tests=check.tests,
+            entry_point=check.entry_point,
+            files=program.files,
+            stdin=check.stdin.encode("utf-8", "surrogatepass"),
+            limits=program.limits,
+            fixtures=fixtures,
+        )
+    )
+    return _grade(execution, check, token)
+
+
+def _packages_for(language: str, place: Place, packages: PackageSet | None) -> PackageSet | None:
+    if packages is not None:
+        return packages
+    own = place.packages
+    if own is None or (own.ecosystem is Ecosystem.PIP) != (language == "python"):
+        return None
+    return own
+
+
+def _grade(execution: Execution, check: Check, token: str) -> Graded:
+    failure, wall_s = execution.failure_class, execution.wall_s
+    if failure is FailureClass.SANDBOX_UNAVAILABLE:
+        return unjudged(execution.reason or "the sandbox is not available", failure)
+    if check.tests is not None and execution.tests_total:
+        missing = execution.tests_total - (execution.tests_passed or 0)
+        if missing:
+            count = f"{execution.tests_passed} of {execution.tests_total} tests pass"
+            reason = f"{count}; {_explain(execution)}" if execution.raised else count
+            # All of them are known only where none was cut off.
+            ended = failure in (FailureClass.OK, FailureClass.ASSERTION_FAILURE)
+            known = execution.tests_failed if ended and len(execution.tests_failed) == missing else ()
+            why = FailureClass.ASSERTION_FAILURE if ended else failure
+            return Graded(Grade.FAILED, reason, why, wall_s, known)
+    if failure is not FailureClass.OK:
+        return failed(_explain(execution), failure, wall_s)
+    if check.tests is not None and not execution.tests_total:
+        return unjudged("the tests hold no assertion")
+    lines = execution.stdout.split("\n") if token else []
+    if token and token not in lines:
+        return failed("the program ended before its tests did", failure, wall_s)
+    numbers = tuple(int(line.split()[1]) for line in lines if line.startswith(f"{token} ")) if token else ()
+    if numbers:
+        reason = f"{len(numbers)} assertions fail"
+        return Graded(Grade.FAILED, reason, FailureClass.ASSERTION_FAILURE, wall_s, numbers)
+    if check.stdout is not None and not same_output(execution.stdout, check.stdout):
+        shown = f"wrote {_shorten(execution.stdout)}, expected {_shorten(check.stdout)}"
+        return failed(shown, FailureClass.ASSERTION_FAILURE, wall_s)
+    return Graded(Grade.PASSED, wall_s=wall_s, failure=failure)
+
+
+def _explain(execution: Execution) -> str:
+    raised = execution.raised
+    if raised is not None:
+        message = f": {_shorten(raised.message)}" if raised.message else ""
+        return f"{raised.type}{message}"
+    last = execution.stderr.strip()
+    return f"{execution.failure_class.value}: {last[-_SHOWN:]}" if last else execution.failure_class.value
+
+
+def _shorten(text: str) -> str:
+    shown = repr(text.strip())
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"

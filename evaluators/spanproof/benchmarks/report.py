@@ -1,0 +1,217 @@
+"""The result of a benchmark: rates with their intervals, and the protocol that they were measured by."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from statistics import fmean
+from typing import Any
+
+from spanproof.benchmarks.contamination import Contamination
+from spanproof.benchmarks.model import Grade, Problem
+from spanproof.benchmarks.run import GradedAnswer
+from spanproof.evaluators.intervals import Interval, wilson
+from spanproof.experiments.statistics import pass_at_k, pass_hat_k
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """How a figure was measured: two figures compare where all of it is the same.
+
+    Attributes:
+        benchmark: its name.
+        problems: how many were answered.
+        published: how many the file holds.
+        digest: SHA-256 of the problems' file.
+        subset: which problems were chosen, in words; empty for all.
+        n: answers to each problem: the fewest, and the most.
+        k: of pass@k.
+        temperature, seed: of the model, None where it is not known.
+        model: the snapshot that answered, empty where it is not known.
+        turns: attempts of an agent at most; 1 for samples.
+        sandbox: the backend that ran the code.
+        timeout_s: of one program.
+        version: of Spanproof.
+    """
+
+    benchmark: str
+    problems: int
+    published: int
+    digest: str
+    subset: str
+    n: tuple[int, int]
+    k: tuple[int, ...]
+    temperature: float | None
+    seed: int | None
+    model: str
+    turns: int
+    sandbox: str
+    timeout_s: float
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A rate over problems.
+
+    Attributes:
+        problems: judged ones.
+        answers: judged ones.
+        pass_at: by k, the unbiased estimator's mean over problems.
+        pass_hat: by k, that all of k answers pass.
+        interval: of pass@1 over problems, by Wilson.
+    """
+
+    problems: int
+    answers: int
+    pass_at: Mapping[int, float]
+    pass_hat: Mapping[int, float]
+    interval: Interval | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON data."""
+        return {
+            "problems": self.problems,
+            "answers": self.answers,
+            "pass_at": {str(k): rate for k, rate in self.pass_at.items()},
+            "pass_hat": {str(k): rate for k, rate in self.pass_hat.items()},
+            "interval": [self.interval.low, self.interval.high] if self.interval else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkReport:
+    """The result of a benchmark."""
+
+    protocol: Protocol
+    problems: Sequence[Problem]
+    graded: Sequence[GradedAnswer]
+    contamination: Contamination
+    _groups: Mapping[str, Mapping[str, str]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_groups", {each.id: each.groups for each in self.problems})
+
+    @property
+    def test_sets(self) -> tuple[str, ...]:
+        """Names of the test sets, the one that is reported first in front."""
+        return tuple(dict.fromkeys(name for each in self.graded for name in each.grades))
+
+    @property
+    def rates(self) -> dict[str, Rate]:
+        """The rate of each test set."""
+        return {name: self.rate(name, self.graded) for name in self.test_sets}
+
+    @property
+    def headline(self) -> Rate:
+        """The rate of the set that is reported first."""
+        return self.rate(self.test_sets[0], self.graded)
+
+    def rates_by_group(self) -> Iterator[tuple[str, str, Rate]]:
+        """Yield dimension, value and the rate of the first test set, where there are several values."""
+        name = self.test_sets[0]
+        split: dict[tuple[str, str], list[GradedAnswer]] = {}
+        for each in self.graded:
+            for dimension, value in self._groups[each.answer.problem].items():
+                split.setdefault((dimension, value), []).append(each)
+        several = Counter(dimension for dimension, _ in split)
+        for (dimension, value), found in sorted(split.items()):
+            if several[dimension] > 1:
+                yield dimension, value, self.rate(name, found)
+
+    def rate(self, test_set: str, graded: Sequence[GradedAnswer]) -> Rate:
+        """Return the rate of one test set over answers; unjudged ones are left out."""
+        counts: dict[str, list[int]] = {}
+        for each in graded:
+            grade = each.grades.get(test_set)
+            if grade is not None and grade.grade is not Grade.UNJUDGED:
+                count = counts.setdefault(each.answer.problem, [0, 0])
+                count[0] += grade.passed
+                count[1] += 1
+        if not counts:
+            return Rate(0, 0, {}, {}, None)
+        fewest = min(total for _, total in counts.values())
+        ks = [k for k in self.protocol.k if k <= fewest]
+        at = {k: fmean(pass_at_k(total, passed, k) for passed, total in counts.values()) for k in ks}
+        hat = {k: fmean(pass_hat_k(total, passed, k) for passed, total in counts.values()) for k in ks}
+        shares = sum(passed / total for passed, total in counts.values())
+        return Rate(len(counts), sum(t for _, t in counts.values()), at, hat, wilson(shares, len(counts)))
+
+    @property
+    def unjudged(self) -> dict[str, int]:
+        """How many answers could not be judged, by reason."""
+        return dict(
+            Counter(
+                each.first.reason for each in self.graded if each.first.grade is Grade.UNJUDGED
+            ).most_common()
+        )
+
+    @property
+    def defects(self) -> tuple[str, ...]:
+        """Problems that were passed by an answer although it fails what the published solution fails."""
+        found = (each.answer.problem for each in self.graded if each.first.passed and each.first.reason)
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def turns(self) -> dict[int, int]:
+        """How many answers that pass took how many attempts."""
+        return dict(sorted(Counter(each.answer.turns for each in self.graded if each.first.passed).items()))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON data, without the answers."""
+        signs = self.contamination
+        return {
+            "protocol": asdict(self.protocol),
+            "rates": {name: rate.to_json() for name, rate in self.rates.items()},
+            "groups": [
+                {"dimension": dimension, "value": value, **rate.to_json()}
+                for dimension, value, rate in self.rates_by_group()
+            ],
+            "unjudged": self.unjudged,
+            "defects": list(self.defects),
+            "turns": {str(turn): count for turn, count in self.turns.items()},
+            "contamination": {
+                "tests_in_prompt": list(signs.tests_in_prompt),
+                "duplicates": [list(each) for each in signs.duplicates],
+                "verbatim": list(signs.verbatim),
+                "gap": _gap_json(signs),
+            },
+        }
+
+    def json_answers(self) -> Iterator[dict[str, Any]]:
+        """Yield the answers with their grades."""
+        for each in self.graded:
+            yield write_graded(each)
+
+
+def write_graded(graded: GradedAnswer) -> dict[str, Any]:
+    """Return a graded answer as JSON data."""
+    return {
+        "problem": graded.answer.problem,
+        "number": graded.number,
+        "turns": graded.answer.turns,
+        "grades": {
+            name: {
+                "grade": grade.grade.value,
+                "reason": grade.reason,
+                "failure_class": grade.failure.value if grade.failure else None,
+                "wall_s": round(grade.wall_s, 4),
+            }
+            for name, grade in graded.grades.items()
+        },
+        "answer": graded.answer.text,
+    }
+
+
+def _gap_json(signs: Contamination) -> dict[str, Any] | None:
+    gap = signs.gap
+    if gap is None:
+        return None
+    return {
+        "cutoff": gap.cutoff.isoformat(),
+        "before": list(gap.before),
+        "after": list(gap.after),
+        "difference": [gap.difference.low, gap.difference.high] if gap.difference else None,
+        "sign": gap.is_sign,
+    }

@@ -1,0 +1,99 @@
+"""Answers tried, several at once, and graded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import islice
+
+from spanproof.benchmarks.errors import BenchmarkError
+from spanproof.benchmarks.model import Answer, Graded, Place, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class GradedAnswer:
+    """An answer with its grades.
+
+    Attributes:
+        number: of the answer to its problem, from 1.
+        grades: by test set, the one that is reported first in front.
+    """
+
+    answer: Answer
+    number: int
+    grades: Mapping[str, Graded]
+
+    @property
+    def first(self) -> Graded:
+        """The grade by the set that is reported first."""
+        return next(iter(self.grades.values()))
+
+
+def match_answers(problems: Sequence[Problem], answers: Iterable[Answer]) -> list[Answer]:
+    """Return the answers to these problems.
+
+    Raises:
+        BenchmarkError: no answer is to one of them.
+    """
+    known = {each.id for each in problems}
+    found = list(answers)
+    matched = [each for each in found if each.problem in known]
+    if not matched:
+        example = f"; they name {found[0].problem!r}, problems are {problems[0].id!r}" if found else ""
+        raise BenchmarkError(
+            f"none of the {len(found)} answers is to one of the {len(known)} problems{example}"
+        )
+    return matched
+
+
+def grade_answers(
+    problems: Sequence[Problem],
+    answers: Sequence[Answer],
+    place: Place,
+    jobs: int = 1,
+    report: Callable[[GradedAnswer], None] = lambda _graded: None,
+) -> list[GradedAnswer]:
+    """Return the answers graded, in their order.
+
+    Args:
+        problems: that the answers are to.
+        answers: one or several for each problem.
+        place: where they are tried.
+        jobs: how many at once.
+        report: called with each as it is graded.
+    """
+    by_id = {each.id: each for each in problems}
+    numbers: Counter[str] = Counter()
+    left: list[tuple[int, Answer, int]] = []
+    for position, answer in enumerate(answers):
+        numbers[answer.problem] += 1
+        left.append((position, answer, numbers[answer.problem]))
+
+    def grade(position: int, answer: Answer, number: int) -> tuple[int, GradedAnswer]:
+        return position, GradedAnswer(answer, number, by_id[answer.problem].grade(answer, place))
+
+    found: dict[int, GradedAnswer] = {}
+    with ThreadPoolExecutor(jobs) as pool:
+        for position, graded in _work(pool, grade, iter(left), jobs):
+            found[position] = graded
+            report(graded)
+    return [found[position] for position in sorted(found)]
+
+
+def _work(
+    pool: ThreadPoolExecutor,
+    grade: Callable[[int, Answer, int], tuple[int, GradedAnswer]],
+    left: Iterator[tuple[int, Answer, int]],
+    jobs: int,
+) -> Iterator[tuple[int, GradedAnswer]]:
+    """Yield as they end; an interrupt waits for those that run and for no other."""
+    running: set[Future[tuple[int, GradedAnswer]]] = set()
+    while True:
+        running |= {pool.submit(grade, *each) for each in islice(left, 2 * jobs - len(running))}
+        if not running:
+            return
+        ended, running = wait(running, return_when=FIRST_COMPLETED)
+        for each in ended:
+            yield each.result()

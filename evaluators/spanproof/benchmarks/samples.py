@@ -1,0 +1,94 @@
+"""Answers of a model, as harnesses write them: JSON lines or JSON, one answer or several per problem.
+
+| field of the problem | `task_id`, `question_id`, `instance_id`, `name`, `id` |
+|---|---|
+| whole answers | `solution`, `code_list`, `model_patch`, `result`, `response`, `query`, `traj` |
+| continuations of the prompt | `completion`, `completions` |
+
+A fenced block in an answer is taken out of it. A file of one JSON object maps problems to answers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from spanproof.benchmarks.errors import BenchmarkError
+from spanproof.benchmarks.files import read_rows, read_value
+from spanproof.benchmarks.model import Answer, Row
+
+_IDS: Final = ("task_id", "question_id", "instance_id", "name", "id")
+_WHOLE: Final = ("solution", "code_list", "model_patch", "result", "response", "query", "traj")
+_CONTINUED: Final = ("completion", "completions")
+_BIRD_MARK: Final = "\t----- bird -----\t"
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
+
+
+def read_samples(path: Path) -> Iterator[Answer]:
+    """Yield the answers in a file.
+
+    Raises:
+        BenchmarkError: an entry names no problem or has no answer.
+        OSError: it cannot be read.
+    """
+    if path.suffix in (".sql", ".txt"):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
+            yield Answer(str(number), line.partition("\t")[0], is_whole=True)
+        return
+    by_problem = _read_mapping(path)
+    if by_problem is not None:
+        for problem, text in by_problem.items():
+            yield Answer(problem, text.partition(_BIRD_MARK)[0], is_whole=True)
+        return
+    for place, row in read_rows(path):
+        yield from _read_row(place, row)
+
+
+def take_code(text: str) -> tuple[str, bool]:
+    """Return the code in a model's words, and whether it is whole: a fenced block that is not indented.
+
+    Of several blocks the longest is taken. Text without a block is code as it is.
+    """
+    blocks = [found[2] for found in _FENCE.finditer(text)]
+    if not blocks:
+        return text, False
+    code = max(blocks, key=len)
+    return code, not code[:1].isspace()
+
+
+def _read_mapping(path: Path) -> dict[str, str] | None:
+    if path.is_dir() or path.suffix != ".json":
+        return None
+    value = read_value(path) if path.read_bytes()[:1] == b"{" else None
+    if isinstance(value, dict) and value and all(isinstance(each, str) for each in value.values()):
+        return value if not set(value) & {*_WHOLE, *_CONTINUED} else None
+    return None
+
+
+def _read_row(place: str, row: Row) -> Iterator[Answer]:
+    named = next((str(row[key]) for key in _IDS if row.get(key) is not None), None)
+    if named is None:
+        raise BenchmarkError(f"{place}: it names no problem; expected one of {', '.join(_IDS)}")
+    for keys, is_whole in ((_WHOLE, True), (_CONTINUED, False)):
+        for key in keys:
+            if key in row:
+                for text in _texts(row[key], key):
+                    code, fenced = take_code(text)
+                    yield Answer(named, code, is_whole=is_whole or fenced)
+                return
+    expected = ", ".join((*_WHOLE, *_CONTINUED))
+    raise BenchmarkError(f"{place}: it has no answer; expected one of {expected}")
+
+
+def _texts(value: Any, key: str) -> list[str]:
+    if value is None:
+        return [""]
+    if isinstance(value, str):
+        return [value]
+    several = key in ("code_list", "completions", "solution", "completion")
+    if several and isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return value
+    return [json.dumps(value, ensure_ascii=False)]

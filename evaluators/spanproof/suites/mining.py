@@ -1,0 +1,223 @@
+"""Cases out of a repository's history: bug-fix commits that came with a test.
+
+The task is what the commit says, the files are those before it, and the hidden tests are the test functions
+that it brought. A case is kept where the sandbox shows that these tests fail before the commit and pass after
+it. Git only reads: nothing of the repository runs outside the sandbox, and no hook runs at all.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from pydantic import ValidationError
+
+from spanproof.evaluators.casetests import CaseTests
+from spanproof.sandbox import FailureClass, Limits, Program, Sandbox
+from spanproof.suites.case import Case
+from spanproof.suites.errors import SuiteError
+
+_FIX = re.compile(
+    r"\b(fix(e[sd])?|bug|bugfix|regression|resolve[sd]?|close[sd]? #\d+|correct(s|ed)?)\b", re.IGNORECASE
+)
+_MAX_FILES: Final = 400
+_MAX_BYTES: Final = 2 * 1024 * 1024
+_TEST_NAME = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
+
+
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """What became of one bug-fix commit.
+
+    Attributes:
+        case: None where it gives none.
+        reason: why it gives none, as a sentence; empty where it does.
+    """
+
+    commit: str
+    subject: str
+    case: Case | None = None
+    reason: str = ""
+
+
+def mine(repository: Path, sandbox: Sandbox, *, since: str = "", limit: int = 100) -> Iterator[Mined]:
+    """Yield what became of each bug-fix commit with a test, the newest first.
+
+    Args:
+        repository: a Git working tree, or a bare repository.
+        sandbox: runs the tests before and after.
+        since: only commits after this, as `git log --since` takes it.
+        limit: how many of these commits are looked at.
+
+    Raises:
+        SuiteError: it is no repository, or Git is not installed.
+    """
+    words = ["log", "--no-merges", "--format=%H%x00%P%x00%B%x01", *([f"--since={since}"] if since else [])]
+    looked_at = 0
+    for entry in _git(repository, *words).split("\x01"):
+        commit, _, rest = entry.strip().partition("\0")
+        parents, _, message = rest.partition("\0")
+        if len(parents.split()) != 1 or not _FIX.search(message):
+            continue
+        changed = _git(repository, "diff", "--name-only", "--diff-filter=AM", "-z", parents, commit).split(
+            "\0"
+        )
+        tests = [name for name in changed if _TEST_NAME.search(name)]
+        code = [name for name in changed if name.endswith(".py") and not _TEST_NAME.search(name)]
+        if not tests or not code:
+            continue
+        looked_at += 1
+        if looked_at > limit:
+            return
+        yield _mine_commit(repository, sandbox, (parents, commit), message.strip(), tests)
+
+
+def _mine_commit(
+    repository: Path, sandbox: Sandbox, commits: tuple[str, str], message: str, tests: list[str]
+) -> Mined:
+    parent, commit = commits
+    subject = message.partition("\n")[0]
+    brought = [
+        part
+        for name in tests
+        if (part := select_tests(_show(repository, commit, name), _show(repository, parent, name)))
+    ]
+    if not brought:
+        return Mined(commit, subject, reason="it brings no test function without parameters")
+    unit = "\n\n".join(brought)
+    before = _read_tree(repository, parent)
+    if before is None:
+        return Mined(
+            commit, subject, reason=f"the repository has more than {_MAX_FILES} files or 2 MiB of text"
+        )
+    after = _read_tree(repository, commit) or {}
+    fails, passes = _passes(sandbox, before, unit), _passes(sandbox, after, unit)
+    if passes is not True:
+        return Mined(commit, subject, reason="its tests do not pass in the sandbox after it")
+    if fails is not False:
+        return Mined(commit, subject, reason="its tests pass before it, too")
+    files = {name: text for name, text in before.items() if not _TEST_NAME.search(name)}
+    slug = re.sub(r"[^a-z0-9]+", "-", subject.lower())[:40].strip("-")
+    try:
+        hidden = CaseTests.model_validate({"unit": unit, "files": files})
+    except ValidationError as problem:
+        return Mined(commit, subject, reason=f"its tests cannot be kept: {problem.errors()[0]['msg']}")
+    return Mined(
+        commit,
+        subject,
+        Case(
+            id=f"{slug or 'fix'}-{commit[:12]}",
+            task=message,
+            files=files,
+            tests=hidden,
+            tags=("mined",),
+            source={"form": "git", "id": commit, "parent": parent},
+        ),
+    )
+
+
+def select_tests(now: str, before: str) -> str:
+    """Return the imports and helpers of a test file, and of its test functions those that are new or changed.
+
+    Functions that take parameters, async ones and classes need a runner of their own and are left out.
+    Without any test the text is empty.
+    """
+    try:
+        tree, old = ast.parse(now), ast.parse(before)
+    except SyntaxError:
+        return ""
+    known = {ast.dump(node) for node in old.body}
+    kept: list[ast.stmt] = []
+    found = False
+    for node in tree.body:
+        is_test = (
+            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            and node.name[:4].lower() == "test"
+        )
+        if not is_test:
+            kept.append(node)
+        elif isinstance(node, ast.FunctionDef) and not _takes_any(node) and ast.dump(node) not in known:
+            kept.append(node)
+            found = True
+    return "\n".join(ast.unparse(node) for node in kept) if found else ""
+
+
+def _takes_any(node: ast.FunctionDef) -> bool:
+    arguments = node.args
+    return bool(arguments.args or arguments.posonlyargs or arguments.kwonlyargs or node.decorator_list)
+
+
+def _passes(sandbox: Sandbox, files: Mapping[str, str], unit: str) -> bool | None:
+    """Return whether all tests pass; None where they could not be run to their end."""
+    ran = sandbox.run(
+        Program(
+            "python",
+            "import sys; sys.path[:0] = ['.', 'src']\n",
+            tests=unit,
+            files={name: text.encode() for name, text in files.items()},
+            limits=Limits(wall_s=30.0, cpu_s=30.0),
+        )
+    )
+    if ran.failure_class in (FailureClass.TIMEOUT, FailureClass.OUT_OF_MEMORY, FailureClass.KILLED):
+        return None
+    return (
+        ran.failure_class is FailureClass.OK and bool(ran.tests_total) and ran.tests_passed == ran.tests_total
+    )
+
+
+def _read_tree(repository: Path, commit: str) -> dict[str, str] | None:
+    """Return the text files of a commit by path; None where they are too many or too large."""
+    names = [
+        name for name in _git(repository, "ls-tree", "-r", "--name-only", "-z", commit).split("\0") if name
+    ]
+    if len(names) > _MAX_FILES:
+        return None
+    found: dict[str, str] = {}
+    size = 0
+    for name in names:
+        if ".." in PurePosixPath(name).parts:
+            continue
+        text = _show(repository, commit, name)
+        size += len(text)
+        if size > _MAX_BYTES:
+            return None
+        if text and "\0" not in text:
+            found[name] = text
+    return found
+
+
+def _show(repository: Path, commit: str, name: str) -> str:
+    """Return a file at a commit; empty where it is not there or is no text."""
+    ran = _run(repository, "show", f"{commit}:{name}")
+    if ran.returncode:
+        return ""
+    try:
+        return ran.stdout.decode("utf-8")
+    except UnicodeDecodeError:
+        return ""
+
+
+def _git(repository: Path, *words: str) -> str:
+    ran = _run(repository, *words)
+    if ran.returncode:
+        why = ran.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise SuiteError(f"{repository}: git {words[0]} fails: {why}")
+    return ran.stdout.decode("utf-8", "replace")
+
+
+def _run(repository: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
+    # Neither the repository's configuration nor its attributes may start a program.
+    safe = ["-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null", "-c", "diff.external="]
+    environment = {**os.environ, "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat"}
+    flags = ["--no-ext-diff", "--no-textconv"] if words[0] in ("show", "diff", "log") else []
+    command = ["git", *safe, "-C", str(repository), words[0], *flags, *words[1:]]
+    try:
+        return subprocess.run(command, capture_output=True, env=environment, check=False)
+    except FileNotFoundError as problem:
+        raise SuiteError("git is not installed: `suite mine` reads a repository with it") from problem

@@ -1,0 +1,248 @@
+"""Which step of a session began a thread or a process, and keeping all of them still between two steps.
+
+In: the forks that a guest makes, each held by the kernel until it has been counted here. Out: the step of any
+task by its number. The main thread acts for the step at hand; every other task for the step whose task made
+it, however late it acts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spanproof.sandbox import kernel
+from spanproof.sandbox.backends.jail.namespaces.process_tree import Namespace
+from spanproof.sandbox.backends.jail.seccomp.notifications import GO_ON, NONE_YET, Answer, Notification
+from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
+
+BEFORE = -1
+"""The step before the first one."""
+_ROUNDS = 64
+"""Of stopping processes while others are born: a stopped one forks no more."""
+_STILL_S = 1.0
+_TICKS = 2
+"""CPU time, in the kernel's ticks, after which a task has left the call by which it forked."""
+_STATE, _UTIME, _STIME, _STARTED = 0, 11, 12, 19
+"""Fields of /proc/TID/stat, from the one after the name on."""
+_FUTEX_WAITS = frozenset((0, 9, 11))
+"""FUTEX_WAIT, FUTEX_WAIT_BITSET and FUTEX_WAIT_REQUEUE_PI, whose fourth argument is the time-out."""
+_WAITS_FOR_OTHERS = frozenset(
+    ("accept", "accept4", "pause", "read", "readv", "recvfrom", "recvmsg", "wait4", "waitid")
+)
+"""Calls without a time-out: only another task, or a signal, ends them."""
+_TIMEOUT_AT = {
+    "epoll_wait": 3,
+    "epoll_pwait": 3,
+    "poll": 2,
+    "ppoll": 2,
+    "select": 4,
+    "pselect6": 4,
+    "rt_sigtimedwait": 2,
+}
+_IN_MILLISECONDS = frozenset(("epoll_wait", "epoll_pwait", "poll"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fork:
+    """A fork that was let go: the step it belongs to, and the CPU ticks its task had used before."""
+
+    step: int
+    ticks: int
+
+
+class Lineage:
+    """The tasks of one session."""
+
+    def __init__(self, tree: Namespace, main: int, arch: Arch) -> None:
+        """Begin before the first step; what lives now beside the main process is none of the session's."""
+        self._tree = tree
+        self._main = main
+        self._names = {number: name for name, number in arch.numbers.items()}
+        self._ours = frozenset(map(int, tree.pids())) - {main}
+        self.step = BEFORE
+        self._has_forked = False
+        self._steps: dict[int, tuple[int, int]] = {}
+        """Step by thread number, beside when the thread began: numbers come again."""
+        self._forks: dict[int, _Fork] = {}
+        """The last fork of each task, as long as what it made may be unknown."""
+        self._deferred: list[Notification] = []
+        self._stopped: list[int] = []
+
+    def step_of(self, task: int) -> int:
+        """Return the step that a task acts for."""
+        if task == self._main:
+            return self.step
+        known = self._steps.get(task)
+        if known is None or known[0] != _began(task):
+            self._learn()
+            known = self._steps.get(task)
+        return self.step if known is None else known[1]
+
+    def fork(self, call: Notification) -> Answer:
+        """Let a fork go, unless tasks of two steps would fork at once: what each makes must be known."""
+        self._has_forked = True
+        if not self._may_fork(call.pid):
+            self._deferred.append(call)
+            return NONE_YET
+        return GO_ON
+
+    def release(self) -> list[Notification]:
+        """Return the deferred forks that may go now."""
+        waiting, self._deferred = self._deferred, []
+        released: list[Notification] = []
+        for call in waiting:
+            if _fields(call.pid) is None:
+                continue
+            (released if self._may_fork(call.pid) else self._deferred).append(call)
+        return released
+
+    @property
+    def is_deferring(self) -> bool:
+        """Whether a fork waits to be let go."""
+        return bool(self._deferred)
+
+    def begin(self) -> None:
+        """Turn to the next step, and let go on what was kept still."""
+        if self._has_forked:
+            self._retire()
+        self.step += 1
+        self.thaw()
+
+    def freeze(self) -> None:
+        """Stop every process; the main thread waits in a held call."""
+        if not self._has_forked:
+            return
+        for _ in range(_ROUNDS):
+            going = [
+                pid for pid in self._processes() if pid not in self._stopped and _state(pid) not in "TZX"
+            ]
+            if not going:
+                break
+            for pid in going:
+                self._stop(pid)
+            self._stopped += going
+        deadline = time.monotonic() + _STILL_S
+        while any(_state(task) == "R" for task in self._tasks()) and time.monotonic() < deadline:
+            time.sleep(0.0001)
+
+    def _stop(self, pid: int) -> None:
+        """Stop a process by a thread that is not the main one: in its held call that takes no signal."""
+        try:
+            threads = [int(name) for name in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208 - names only
+        except OSError:
+            return
+        for thread in threads:
+            if thread != self._main:
+                with contextlib.suppress(ProcessLookupError):
+                    kernel.signal_thread(pid, thread, signal.SIGSTOP)
+                    return
+
+    def thaw(self) -> None:
+        """Let go on what `freeze` stopped."""
+        for pid in self._stopped:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+        self._stopped.clear()
+
+    def acting(self) -> set[int]:
+        """Return the steps with tasks that may act by themselves, and do not just wait for others."""
+        if not self._has_forked:
+            return set()
+        return {self.step_of(task) for task in self._tasks() if not self._waits_for_others(task)}
+
+    def _may_fork(self, task: int) -> bool:
+        step = self.step_of(task)
+        if any(fork.step != step for fork in self._forks.values()):
+            self._retire()
+            if any(fork.step != step for fork in self._forks.values()):
+                return False
+        self._forks[task] = _Fork(step, _ticks(task))
+        return True
+
+    def _retire(self) -> None:
+        """Forget the forks whose tasks are beyond the call, after what they made is known."""
+        over = [task for task, fork in self._forks.items() if _is_beyond(task, fork)]
+        self._learn()
+        for task in over:
+            del self._forks[task]
+
+    def _learn(self) -> None:
+        """Give the tasks not seen before the step of whom they can be from."""
+        steps = {fork.step for fork in self._forks.values()}
+        step = min(steps, default=self.step)
+        found = {}
+        for task in self._tasks():
+            began = _began(task)
+            known = self._steps.get(task)
+            found[task] = known if known is not None and known[0] == began else (began, step)
+        self._steps = found
+
+    def _processes(self) -> list[int]:
+        """Return all processes of the session; the main one where it has other threads."""
+        return [pid for pid in map(int, self._tree.pids()) if pid not in self._ours]
+
+    def _tasks(self) -> Iterator[int]:
+        """Yield every thread that lives but the main one."""
+        for pid in self._processes():
+            try:
+                names = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - names only
+            except OSError:
+                continue
+            for task in map(int, names):
+                if task != self._main and _state(task) not in "ZX":
+                    yield task
+
+    def _waits_for_others(self, task: int) -> bool:
+        """Whether a task waits, without a time-out, for what only another one can do."""
+        try:
+            with open(f"/proc/{task}/syscall") as file:  # noqa: PTH123
+                number, *arguments = file.read().split()
+        except OSError:
+            return False
+        if not number.lstrip("-").isdigit() or len(arguments) < 6:
+            return False  # it runs
+        name = self._names.get(int(number), "")
+        values = [int(argument, 16) for argument in arguments]
+        if name in ("futex", "futex_wait", "futex_waitv"):
+            return name == "futex" and values[1] & 0x7F in _FUTEX_WAITS and values[3] == 0
+        if name in _TIMEOUT_AT:
+            timeout = values[_TIMEOUT_AT[name]]
+            return bool(timeout & 0x80000000) if name in _IN_MILLISECONDS else timeout == 0
+        return name in _WAITS_FOR_OTHERS or name == "rt_sigsuspend"
+
+
+def _is_beyond(task: int, fork: _Fork) -> bool:
+    """Whether a task has left the call by which it forked: it sleeps, or has run long since."""
+    fields = _fields(task)
+    if fields is None or fields[_STATE] != b"R":
+        return True
+    return int(fields[_UTIME]) + int(fields[_STIME]) >= fork.ticks + _TICKS
+
+
+def _ticks(task: int) -> int:
+    fields = _fields(task)
+    return 0 if fields is None else int(fields[_UTIME]) + int(fields[_STIME])
+
+
+def _began(task: int) -> int:
+    fields = _fields(task)
+    return 0 if fields is None else int(fields[_STARTED])
+
+
+def _state(task: int) -> str:
+    fields = _fields(task)
+    return "X" if fields is None else fields[_STATE].decode()
+
+
+def _fields(task: int) -> list[bytes] | None:
+    """Return what /proc says of a thread, from its state on; None where it is gone."""
+    try:
+        with open(f"/proc/{task}/stat", "rb") as file:  # noqa: PTH123 - in the path of held calls
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return fields if len(fields) > _STARTED else None

@@ -1,0 +1,75 @@
+"""What a text names where nothing says what it is for: a path, a URL or a host outside the boundary.
+
+In: a text as far as it is known. Out: the crossing it would be, or None: routes, prose, versions and names of
+files are none. The scanners review what an unknown call gets by this rule.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from spanproof.sandbox.scanners.boundary import Action, Boundary, Crossing, Pieces
+from spanproof.sandbox.words import words
+
+_MOST: Final = 400
+"""Characters of a text that names a place; longer ones are prose or data."""
+
+_SYSTEM: Final = words(
+    "bin boot dev etc home lib lib64 media mnt opt private proc root run sbin srv sys usr var Users Volumes"
+)
+"""First parts of paths that lie on a machine; `/orders/7` is a route."""
+
+_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]{1,20})://(?=[^\s/])")
+_LOCAL_SCHEMES: Final = words(
+    "about blob bolt+local chrome data duckdb inproc ipc jar memory mem pkg resource sqlite urn"
+)
+_ENDS: Final = (
+    "com|org|net|edu|gov|mil|int|io|dev|app|cloud|ai|co|info|biz|me|xyz|online|site|tech|example|test|invalid"
+    "|internal|local|localdomain|lan|corp|intra|onion|[a-z]{2}\\.[a-z]{2}"
+)
+_HOST: Final = re.compile(
+    rf"(?:[\w-]{{1,63}}\.){{1,8}}(?:{_ENDS})(?::\d{{1,5}})?|[\w-]{{1,63}}(?:\.[\w-]{{1,63}}){{0,8}}:\d{{2,5}}"
+    rf"|(?:[\w-]{{1,63}}\.){{1,8}}(?:{_ENDS}):/\S{{1,200}}"
+    r"|\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?|(?:[\w-]{1,40}@)(?:[\w-]{1,63}\.){1,8}[\w-]{2,24}:\S{1,200}"
+)
+"""A name with a known end, a name with a port, an address, and `user@host:path`."""
+
+
+def find_place(
+    boundary: Boundary, pieces: Pieces, *, paths: bool = True, hosts: bool = True
+) -> Crossing | None:
+    """The crossing that a text would be if it were opened or reached; None where it names no place outside.
+
+    Args:
+        boundary: what may be read and reached.
+        pieces: the text, with holes where it is not known.
+        paths: whether a path counts.
+        hosts: whether a bare host name counts, besides URLs.
+    """
+    head = pieces[0] if pieces else None
+    if head is None or len(head) > _MOST or "\n" in head:
+        return None
+    text = head.strip()
+    crossing = None
+    scheme = _URL.match(text)
+    if scheme is not None:
+        name = scheme[1].lower()
+        if name not in _LOCAL_SCHEMES and " " not in text:
+            crossing = boundary.url((text, *pieces[1:]))
+    elif text.startswith("file:/"):
+        crossing = boundary.url((text, *pieces[1:]))
+    elif _is_path(text):
+        crossing = boundary.path(Action.READ, (text, *pieces[1:])) if paths else None
+    elif hosts and len(pieces) == 1 and _HOST.fullmatch(text):
+        name, _, port = text.rpartition("@")[2].partition(":")
+        crossing = boundary.host(name, int(port) if port.isascii() and port.isdigit() else None)
+    return crossing if crossing is not None and not crossing.rule.endswith("dynamic") else None
+
+
+def _is_path(text: str) -> bool:
+    if text.startswith(("~/", "../")):
+        return not any(mark in text for mark in " <>|\"'")
+    if not text.startswith("/") or any(mark in text for mark in "<>|\"'{}\t"):
+        return False
+    return text.strip("/").partition("/")[0] in _SYSTEM

@@ -1,0 +1,120 @@
+"""The default rule: what a call that is not in the catalogue gets literally is reviewed where it is outside.
+
+In: a call whose effects are not known, or an attribute of a library's object that is set. Out: a review for
+each path, URL or host outside the boundary, unless the catalogue says that the call only holds what it gets.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from spanproof.sandbox.scanners.catalogue import words_of
+from spanproof.sandbox.scanners.literals import find_place
+from spanproof.sandbox.scanners.python.machine import Arguments, Machine
+from spanproof.sandbox.scanners.python.names import BUILTINS
+from spanproof.sandbox.scanners.python.sinks import LIBRARIES
+from spanproof.sandbox.scanners.python.targets import plain_name
+from spanproof.sandbox.scanners.python.values import (
+    Const,
+    Instance,
+    Items,
+    Mapping,
+    Path,
+    Ref,
+    Text,
+    Unknown,
+    Value,
+    options_of,
+    pieces_of,
+)
+
+_INERT: Final = LIBRARIES["inert"]
+_MODULES: Final = words_of(_INERT, "modules")
+_ACTIVE: Final = words_of(_INERT, "active")
+_ROUTES: Final = words_of(_INERT, "routes")
+_METHODS: Final = words_of(_INERT, "methods")
+_ROUTED: Final = words_of(_INERT, "routed")
+_MOVING: Final = (*sorted(words_of(_INERT, "moving")), "to_")
+_TARGETS: Final = words_of(_INERT, "targets")
+
+_MOST: Final = 32
+"""Items of a list that are looked at."""
+
+
+class Kind(NamedTuple):
+    """What of a call's arguments is judged."""
+
+    paths: bool
+    hosts: bool
+
+
+@lru_cache(maxsize=4096)
+def _kind_of(name: str) -> Kind | None:
+    """What is judged of a call by its resolved name; None where it only holds what it gets."""
+    method = name.rpartition(".")[2]
+    if name in BUILTINS or method in _METHODS:
+        return None
+    parts = name.replace("()", "").replace("[]", "").split(".")
+    prefixes = {".".join(parts[:count]) for count in (1, 2, 3)}
+    if prefixes & _MODULES and not prefixes & _ACTIVE and not method.startswith(_MOVING):
+        return None
+    is_routed = bool(prefixes & _ROUTES) or method in _ROUTED
+    return Kind(paths=not is_routed, hosts=not is_routed and parts[0] != "?")
+
+
+def check_unknown_call(m: Machine, function: Value, arguments: Arguments, node: ast.expr) -> None:
+    """Review what a call gets whose effects are not known."""
+    if not arguments.positional and not arguments.named:
+        return
+    if isinstance(function, Ref):
+        if isinstance(function.owner, Const | Items | Mapping | Text | Path):
+            return
+        name = function.name
+    else:
+        called = node.func if isinstance(node, ast.Call) else node
+        name = "?." + (called.id if isinstance(called, ast.Name) else getattr(called, "attr", "call"))
+    if name not in BUILTINS and any(_walks(value) for value in arguments.positional):
+        m.add("escape.internals", node, f"{plain_name(name)} gets a text that walks through attributes")
+    kind = _kind_of(name)
+    if kind is not None:
+        for value in arguments.all():
+            judge_literal(m, value, name, node, kind)
+
+
+_WALK: Final = re.compile(r"__(?:class|globals|subclasses|builtins|mro|bases?|import|code|getattribute)__")
+
+
+def _walks(value: Value) -> bool:
+    """Whether a text names the interpreter's internals, as those do that a library looks up."""
+    return isinstance(value, Const) and isinstance(value.value, str) and bool(_WALK.search(value.value))
+
+
+def check_target(m: Machine, owner: Ref, name: str, value: Value, node: ast.expr) -> None:
+    """Review where an object of a library goes by one of its attributes."""
+    if name in _TARGETS:
+        for option in value.entries.values() if isinstance(value, Mapping) else (value,):
+            judge_literal(m, option, f"{owner.name}.{name}", node, Kind(paths=True, hosts=True))
+
+
+def check_declared(m: Machine, bases: list[Value], attributes: dict[str, Value], node: ast.ClassDef) -> None:
+    """Review what a class declares for the library that it extends."""
+    for base in bases:
+        kind = _kind_of(base.name) if isinstance(base, Ref) and "." in base.name else None
+        if kind is not None:
+            for name, value in attributes.items():
+                judge_literal(m, value, name, ast.Name(name, lineno=node.lineno, col_offset=0), kind)
+
+
+def judge_literal(m: Machine, value: Value, name: str, node: ast.expr, kind: Kind) -> None:
+    """Review a value that names a place outside the boundary, in each of its alternatives."""
+    for option in options_of(value):
+        for one in option.items[:_MOST] if isinstance(option, Items) else (option,):
+            if isinstance(one, Ref | Unknown | Instance):
+                continue
+            place = find_place(m.context.boundary, pieces_of(one), paths=kind.paths, hosts=kind.hosts)
+            if place is not None:
+                message = f"{plain_name(name)}, which is not in the catalogue, gets a target outside"
+                m.add("call.unknown", node, f"{message}: {place.message}")

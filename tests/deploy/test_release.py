@@ -1,0 +1,85 @@
+"""The checklist of a release, on a clone of this repository."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+VERSION = "0.1.0"
+
+
+@pytest.fixture(scope="module")
+def checks() -> ModuleType:
+    """The script as a module."""
+    spec = importlib.util.spec_from_file_location("release_check", ROOT / "deploy" / "release" / "check.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def git(root: Path, *arguments: str) -> None:
+    identity = ["-c", "user.name=test", "-c", "user.email=test@example.com"]
+    subprocess.run(["git", "-C", str(root), *identity, *arguments], check=True, capture_output=True)
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A clone that is ready to be released."""
+    root = tmp_path / "clone"
+    git(ROOT, "clone", "--quiet", "--depth=1", f"file://{ROOT}", str(root))
+    for name in ("pyproject.toml", "typescript/package.json", "deploy/helm/spanproof/Chart.yaml"):
+        (root / name).write_bytes((ROOT / name).read_bytes())
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = changelog.replace("## [Unreleased]", f"## [{VERSION}] - 2026-12-01")
+    (root / "CHANGELOG.md").write_text(released, encoding="utf-8")
+    git(root, "commit", "--quiet", "--allow-empty", "--all", "--message=Release")
+    return root
+
+
+def test_a_commit_that_is_ready_passes_every_check(checks: ModuleType, clone: Path) -> None:
+    release = checks.Release(VERSION, clone)
+    for _, check in checks.CHECKS:
+        check(release)
+
+
+def test_a_package_with_another_version_is_named(checks: ModuleType, clone: Path) -> None:
+    with pytest.raises(checks.NotReady, match=r"set 0\.2\.0 everywhere: pyproject\.toml has 0\.1\.0"):
+        checks.check_version(checks.Release("0.2.0", clone))
+
+
+@pytest.mark.parametrize("heading", ["## [Unreleased]", "## [0.1.0]", "## [0.0.9] - 2026-12-01"])
+def test_the_changelog_has_to_name_version_and_day(checks: ModuleType, clone: Path, heading: str) -> None:
+    changelog = (clone / "CHANGELOG.md").read_text(encoding="utf-8")
+    (clone / "CHANGELOG.md").write_text(changelog.replace(f"## [{VERSION}] - 2026-12-01", heading))
+    with pytest.raises(checks.NotReady, match=r"0\.1\.0\] - YYYY-MM-DD"):
+        checks.check_changelog(checks.Release(VERSION, clone))
+
+
+def test_changes_that_are_not_committed_and_a_tag_elsewhere_are_refused(
+    checks: ModuleType, clone: Path
+) -> None:
+    git(clone, "tag", f"v{VERSION}")
+    checks.check_tree(checks.Release(VERSION, clone))
+    (clone / "README.md").write_text("changed")
+    with pytest.raises(checks.NotReady, match=r"commit or remove .*README\.md"):
+        checks.check_tree(checks.Release(VERSION, clone))
+    git(clone, "commit", "--quiet", "--all", "--message=Change")
+    with pytest.raises(checks.NotReady, match="tag of another commit"):
+        checks.check_tree(checks.Release(VERSION, clone))
+
+
+def test_the_release_is_checked_before_anything_is_published() -> None:
+    jobs = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8"))["jobs"]
+    steps = [step.get("run", "") for step in jobs["build"]["steps"]]
+    assert any("deploy/release/check.py" in step for step in steps)
+    assert {name for name, job in jobs.items() if job.get("needs") != "build"} == {"build"}

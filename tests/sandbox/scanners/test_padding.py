@@ -1,0 +1,157 @@
+"""No bound may turn into an allow: whatever is put around a crossing, it is not allowed."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.pipeline import Pipeline
+
+_Padding = Callable[[str, int], str]
+"""A snippet and how much, to the snippet with that much around it."""
+
+
+def _inside(line: str, end: str = "") -> _Padding:
+    """Within so many blocks, a level deeper in each."""
+
+    def pad(text: str, count: int) -> str:
+        for _ in range(min(count, 12)):
+            text = f"{line}\n{textwrap.indent(text, '    ')}\n{end}"
+        return text
+
+    return pad
+
+
+def _around(start: str, end: str) -> _Padding:
+    def pad(text: str, count: int) -> str:
+        deep = min(count, 12)
+        return start * deep + text + end * deep
+
+    return pad
+
+
+def _before(line: str) -> _Padding:
+    def pad(text: str, count: int) -> str:
+        return "".join(line.format(n=n) + "\n" for n in range(count)) + text
+
+    return pad
+
+
+def _behind(line: str) -> _Padding:
+    def pad(text: str, count: int) -> str:
+        return text + "\n" + "".join(line.format(n=n) + "\n" for n in range(count))
+
+    return pad
+
+
+_PYTHON: dict[str, _Padding] = {
+    "comments": _before("# line {n}"),
+    "statements": _before("pad{n} = {n}"),
+    "statements behind": _behind("pad{n} = {n}"),
+    "texts": _before("pad{n} = 'text {n} " + "x" * 200 + "'"),
+    "calls": lambda text, count: "def pad(a):\n    return a\n" + "pad(1)\n" * count + text,
+    "different calls": lambda text, count: (
+        "def pad(a):\n    return a\n" + "".join(f"pad({n})\n" for n in range(count)) + text
+    ),
+    "functions": _before("def pad{n}():\n    return {n}"),
+    "dead branches": _before("if False:\n    pad = {n}"),
+    "branches": _before("if len(input()) == {n}:\n    pad = {n}"),
+    "loops": _before("for pad in range({n}00):\n    pad2 = pad * 2"),
+    "nested loops": lambda text, count: (
+        (
+            "for pad in range(24):\n    for pad1 in range(24):\n        for pad2 in range(24):\n"
+            "            pad3 = pad + pad1 + pad2\n" * min(count, 3)
+        )
+        + text
+    ),
+    "a list": lambda text, count: f"pad = [{', '.join(map(str, range(count)))}]\n" + text,
+    "a dictionary": lambda text, count: f"pad = {{{', '.join(f'{n}: {n}' for n in range(count))}}}\n" + text,
+    "conditions": _inside("if True:"),
+    "unknown conditions": _inside("if len(input()) < 9:"),
+    "turns": _inside("for pad in range(2):"),
+    "attempts": _inside("try:", "finally:\n    pass"),
+    "handlers": _inside("try:\n    raise ValueError\nexcept ValueError:"),
+    "contexts": _inside("with open('pad.txt') as pad:"),
+}
+
+_BASH: dict[str, _Padding] = {
+    "comments": _before("# line {n}"),
+    "commands": _before("true {n}"),
+    "commands behind": _behind("true {n}"),
+    "variables": _before("pad{n}={n}"),
+    "functions": _before("pad{n}() {{ true; }}"),
+    "calls": lambda text, count: "pad() { true; }\n" + "pad 1\n" * count + text,
+    "loops": _before("for pad in 1 2 3; do true; done"),
+    "branches": _before('if [ "$pad" = {n} ]; then true; fi'),
+    "a list": lambda text, count: f"pad=({' '.join(map(str, range(count)))})\n" + text,
+    "conditions": _around("if true; then\n", "\nfi"),
+    "groups": _around("{\n", "\n}"),
+    "subshells": _around("( ", "\n)"),
+    "turns": _around("for pad in 1 2; do\n", "\ndone"),
+    "cases": _around("case x in x)\n", "\n;; esac"),
+}
+
+_JAVASCRIPT: dict[str, _Padding] = {
+    "comments": _before("// line {n}"),
+    "statements": _before("const pad{n} = {n};"),
+    "statements behind": _behind("; var padded{n} = {n};"),
+    "functions": _before("function pad{n}() {{ return {n}; }}"),
+    "calls": lambda text, count: "function pad(a) { return a; }\n" + "pad(1);\n" * count + text,
+    "loops": _before("for (let pad = 0; pad < {n}; pad++) {{}}"),
+    "branches": _before("if (process.argv.length === {n}) {{ var pad = {n}; }}"),
+    "a list": lambda text, count: f"const pads = [{', '.join(map(str, range(count)))}];\n" + text,
+    "conditions": _around("if (true) {\n", "\n}"),
+    "blocks": _around("{\n", "\n}"),
+    "turns": _around("for (const pad of [1, 2]) {\n", "\n}"),
+    "attempts": _around("try {\n", "\n} finally {}"),
+}
+
+_SQL: dict[str, _Padding] = {
+    "comments": _before("-- line {n}"),
+    "long comments": _before("/* line {n} */"),
+    "blanks": _before("   "),
+    "comments behind": _behind("-- line {n}"),
+    "statements": _before("SELECT {n};"),
+}
+
+_PADDINGS: Mapping[str, Mapping[str, _Padding]] = {
+    "python": _PYTHON,
+    "bash": _BASH,
+    "javascript": _JAVASCRIPT,
+    "typescript": _JAVASCRIPT,
+    "sql": _SQL,
+}
+
+_HERE = Path(__file__).parent
+_PIPELINE = Pipeline()
+_CROSSINGS: dict[str, list[str]] = yaml.safe_load((_HERE / "crossings.yaml").read_text(encoding="utf-8"))
+for _path in sorted(_HERE.glob("evasions*.yaml")):
+    for _language, _entries in yaml.safe_load(_path.read_text(encoding="utf-8")).items():
+        if _language != "review":
+            _CROSSINGS.setdefault(_language, []).extend(entry["code"] for entry in _entries.values())
+
+
+@pytest.mark.parametrize(
+    ("language", "code"), [(language, code) for language, codes in _CROSSINGS.items() for code in codes]
+)
+def test_a_crossing_is_not_allowed(language: str, code: str) -> None:
+    assert _PIPELINE.scan(language, code).verdict is not Verdict.ALLOW
+
+
+@pytest.mark.parametrize("language", sorted(_CROSSINGS))
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_no_padding_turns_a_crossing_into_an_allow(language: str, data: st.DataObject) -> None:
+    code = data.draw(st.sampled_from(_CROSSINGS[language]))
+    names = data.draw(st.lists(st.sampled_from(sorted(_PADDINGS[language])), min_size=1, max_size=3))
+    for name in names:
+        code = _PADDINGS[language][name](code, data.draw(st.sampled_from([1, 7, 40, 300])))
+
+    assert _PIPELINE.scan(language, code).verdict is not Verdict.ALLOW

@@ -1,0 +1,52 @@
+"""A store of every earlier schema comes to the newest one, with what it holds."""
+
+from __future__ import annotations
+
+import pytest
+
+from spanproof.store import open_store
+from spanproof.store.migrations import MIGRATIONS
+from spanproof.trace import Layer
+
+UNDONE = {
+    2: ("ALTER TABLE {db}.scores DROP COLUMN IF EXISTS raw, DROP COLUMN IF EXISTS unit",),
+    4: ("DROP TABLE IF EXISTS {db}.dead_letters SYNC",),
+    5: tuple(
+        f"DROP TABLE IF EXISTS {{db}}.alert_{name} SYNC"
+        for name in ("events", "deliveries", "silences", "acknowledgements")
+    ),
+    6: ("DROP TABLE IF EXISTS {db}.external_scores SYNC",),
+    7: ("DROP TABLE IF EXISTS {db}.failures SYNC", "DROP TABLE IF EXISTS {db}.failure_triage SYNC"),
+    8: tuple(
+        f"DROP TABLE IF EXISTS {{db}}.{name} SYNC"
+        for name in ("verdict_hours", "verdict_days", "rollup_marks")
+    ),
+    10: ("ALTER TABLE {db}.traces DROP COLUMN IF EXISTS failing",),
+    11: ("DROP TABLE IF EXISTS {db}.leases SYNC",),
+}
+"""What takes a store back to before each step."""
+
+
+@pytest.mark.parametrize("version", range(1, MIGRATIONS[-1].version))
+def test_a_store_of_every_earlier_schema_is_brought_up_to_date(tmp_path, evaluation, version):
+    with open_store(tmp_path) as store:
+        store.write([evaluation(number) for number in (1, 2)])
+        with store._connections.lease() as client:
+            for step in range(MIGRATIONS[-1].version, version, -1):
+                for statement in UNDONE.get(step, ()):
+                    client.command(statement.format(db=store._database))
+            client.command(f"TRUNCATE TABLE {store._database}.migrations")
+            client.insert(f"{store._database}.migrations", [[version]], column_names=["version"])
+    with open_store(tmp_path) as store:
+        store.write([evaluation(3)])
+        while store.refresh_rollups():
+            pass
+        assert len(store.traces(failing=Layer.GROUNDEDNESS)) == 3
+        assert store.fail_rate(Layer.GROUNDEDNESS, failing=0, start_ns=0, end_ns=2**62).failed == 3
+        with store._connections.lease() as client:
+            noted = client.query(f"SELECT max(version) FROM {store._database}.migrations").result_rows
+    assert noted[0][0] == MIGRATIONS[-1].version
+
+
+def test_steps_are_numbered_in_order():
+    assert [migration.version for migration in MIGRATIONS] == list(range(1, len(MIGRATIONS) + 1))
