@@ -311,11 +311,7 @@ class _Lane:
         heapq.heappush(self._later, (time.monotonic() + pause_s, next(self._order), attempt))
 
     def _follow_up(self, attempt: _Attempt, evaluation: TraceEvaluation) -> tuple[float, _Attempt] | None:
-<<<<<<< HEAD
-        """Return when to evaluate the trace again, and how; None where the evaluation is final.
-=======
         """Return when to evaluate the trace again, and how; None where the evaluation holds.
->>>>>>> main
 
         Again: while an environment is being built, and where a replay failed on our side.
         """

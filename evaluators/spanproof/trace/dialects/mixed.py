@@ -41,21 +41,6 @@ def fill_from_others(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
         result = result or payload(*_value(raw, OUTPUT_VALUE, OUTPUT_MIME_TYPE))
     if reading.kind is SpanKind.TOOL:
         return _filled_call(raw, reading, given, result)
-<<<<<<< HEAD
-    questions, answers = reading.input_messages, reading.output_messages
-    if not questions or not answers:
-        others = genai.conversation(raw)
-        questions = questions or others[0] or _older(raw, "user")
-        answers = answers or others[1] or _older(raw, "assistant")
-    if reading.kind is SpanKind.LLM:
-        questions = questions or call_messages((), given, "user")
-        answers = answers or call_messages((), result, "assistant")
-    elif reading.kind is not SpanKind.OTHER:
-        given = given or genai.text_payload(questions, "user")
-        result = result or genai.text_payload(answers, "assistant")
-    questions = _with_instructions(raw, questions)
-    return replace(reading, input=given, output=result, input_messages=questions, output_messages=answers)
-=======
     sent, said = reading.input_messages, reading.output_messages
     if not sent or not said:
         others = genai.conversation(raw)
@@ -69,7 +54,6 @@ def fill_from_others(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
         result = result or genai.text_payload(said, "assistant")
     sent = _with_instructions(raw, sent)
     return replace(reading, input=given, output=result, input_messages=sent, output_messages=said)
->>>>>>> main
 
 
 def _filled_call(raw: RawSpan, reading: Reading, given: Payload | None, result: Payload | None) -> Reading:
@@ -98,16 +82,6 @@ def _older(raw: RawSpan, role: str) -> tuple[Message, ...]:
     return messages(decoded(value), role) if value is not None else ()
 
 
-<<<<<<< HEAD
-def _with_instructions(raw: RawSpan, questions: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The messages behind the system's instructions, which GenAI keeps apart."""
-    value = raw.first(_SYSTEM)
-    if value is None or any(message.role == "system" for message in questions):
-        return questions
-    given = messages(decoded(value), "system")
-    text = "\n".join(message.text for message in given if message.text)
-    return (Message("system", text), *questions) if text else questions
-=======
 def _with_instructions(raw: RawSpan, sent: tuple[Message, ...]) -> tuple[Message, ...]:
     """The messages behind the system's instructions, which GenAI keeps apart."""
     value = raw.first(_SYSTEM)
@@ -116,7 +90,6 @@ def _with_instructions(raw: RawSpan, sent: tuple[Message, ...]) -> tuple[Message
     given = messages(decoded(value), "system")
     text = "\n".join(message.text for message in given if message.text)
     return (Message("system", text), *sent) if text else sent
->>>>>>> main
 
 
 __all__ = ["fill_from_others"]

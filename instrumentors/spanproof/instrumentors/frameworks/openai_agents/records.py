@@ -110,13 +110,8 @@ def bare_call(given: Mapping[str, Any], response: Any) -> Any:
     """
     if not getattr(given.get("tracing"), "include_data", lambda: True)():
         return SimpleNamespace(response=None, model=given.get("model"), usage=None, input=None)
-<<<<<<< HEAD
-    question = given.get("input")
-    items = [{"role": "user", "content": question}] if is_a(question, str) else list(elements(question))
-=======
     sent = given.get("input")
     items = [{"role": "user", "content": sent}] if is_a(sent, str) else list(elements(sent))
->>>>>>> main
     if text_or_none(given.get("system_instructions")):
         items.insert(0, {"role": "system", "content": given["system_instructions"]})
     return SimpleNamespace(response=response, model=given.get("model"), usage=None, input=items)
