@@ -315,6 +315,11 @@ class Flow:
                 return self._roots(node.body) | self._defaults([node.orelse])
             case ast.FormattedValue():
                 return self._roots(node.value)
+            case ast.JoinedStr():
+                # A number of the task in the words around a value bears nothing out of that value.
+                words = [part for part in node.values if isinstance(part, ast.Constant)]
+                values = [part for part in node.values if not isinstance(part, ast.Constant)]
+                return _union(map(self._roots, values)) | (_union(map(self._roots, words)) - _SOURCED)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 for generator in node.generators:
                     self._bind(generator.target, self._roots(generator.iter))

@@ -90,6 +90,11 @@ class Mark:
     cells: tuple[str, ...] = ()
     made_up: bool = False
 
+    @property
+    def weighs(self) -> bool:
+        """Whether it is data of its own: a number that says something, or a draw."""
+        return self.specific > 0 or self.role in {Role.DRAW, Role.DRAWS}
+
 
 FROM_SOURCE = Mark(OriginKind.SOURCE)
 

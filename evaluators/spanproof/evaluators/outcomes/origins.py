@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.outcomes.flow import CodeStep, Flow, Roots, Shown
 from spanproof.evaluators.outcomes.inventing import Situation
@@ -167,7 +167,17 @@ class _Tracer:
             mark = self._blamed(rooted)
             if mark is not None:
                 return _fabricated(written, mark)
+        by_heart = self._by_heart(rooted)
+        if by_heart is not None:
+            return replace(_fabricated(written, by_heart), fabricated=False, unsettled=True)
         return Origin(written, OriginKind.SOURCE, fabricated=False)
+
+    def _by_heart(self, rooted: Sequence[Roots]) -> Mark | None:
+        """The data that all these values rest on where it is only written down in code; None where one has a source."""
+        if self.situation.gives_leave or any(FROM_SOURCE in each for each in rooted):
+            return None
+        marks = sorted(frozenset[Mark]().union(*rooted), key=lambda mark: (mark.step, mark.line))
+        return next((mark for mark in marks if mark.role in _COMPUTED - {Role.CLOCK} and mark.weighs), None)
 
     def _written_down(self, number: str, written: str) -> Origin | None:
         """The origin of a number that nothing computed: of the line that writes it down, or of nothing."""
