@@ -20,7 +20,7 @@ _NUMBER = re.compile(
     r"|(?P<comma>\d+,(?:\d{1,2}|\d{4,})(?![\d.,]*\d))"
     r"|\d[\d,_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)(?!\w)"
 )
-"""`1,234.5` and `1_234.5`, `1.234,5`, `1 234,5`, `234,5`: a lone comma before other than three digits is a point."""
+"""`1,234.5`, `1_234.5`, `1.234,5`, `1 234,5`, `234,5`: a comma before other than three digits is a point."""
 _SPACED = re.compile(r"\d[ \u00a0\u2009\u202f]\d{3}")
 _PARTING = re.compile(r",|(?<=\d)[ \u00a0\u2009\u202f](?=\d)")
 _MAX_TEXT = 200_000
@@ -86,7 +86,7 @@ class Known:
 
 
 def numbers_in(text: str) -> frozenset[str]:
-    """The numbers of a text in their plain form; a comma or a space may group digits or part cells of a row."""
+    """The numbers of a text in plain form, read both ways where a comma or a space groups digits or cells."""
     found = {number for _, number in numbers_of(text)}
     if "," in text or _SPACED.search(text[:_MAX_TEXT]):
         found |= {number for _, number in numbers_of(_PARTING.sub(" | ", text))}
