@@ -7,7 +7,8 @@ import sqlite3
 _TABLES = """
 CREATE TABLE trips (van TEXT, day TEXT, km REAL, kwh REAL, driver TEXT);
 INSERT INTO trips VALUES ('V1', '2026-05-04', 118.4, 27.9, 'Okafor'),
-  ('V1', '2026-05-05', 96.7, 22.3, 'Lind'), ('V2', '2026-05-04', 143.2, 36.1, 'Okafor'), ('V3', '2026-05-05', 61.9, 14.8, 'Marsh');
+  ('V1', '2026-05-05', 96.7, 22.3, 'Lind'),
+  ('V2', '2026-05-04', 143.2, 36.1, 'Okafor'), ('V3', '2026-05-05', 61.9, 14.8, 'Marsh');
 CREATE TABLE vans (van TEXT, plate TEXT, battery_kwh REAL);
 INSERT INTO vans VALUES ('V1', 'HH-LV 311', 74.5), ('V2', 'HH-LV 312', 74.5), ('V3', 'HH-LV 313', 52.8);
 """
