@@ -284,7 +284,7 @@ def _smolagents(task: str, turns: list, tools: tuple) -> None:
         CodeModel(turns),
         max_steps=8,
         verbosity_level=LogLevel.OFF,
-        additional_authorized_imports=["pandas", "numpy", "json"],
+        additional_authorized_imports=["pandas", "numpy.*", "json", "io", "string"],
     ).run(task)
 
 

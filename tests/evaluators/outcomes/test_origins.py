@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from agents_of_a_fleet import FLEET_TOOLS
+from agents_of_a_shop import TOOLS as SHOP_TOOLS
 from agents_of_a_shop import traced
 from contradictions import contradictions
 
@@ -14,8 +16,13 @@ from spanproof.evaluators.outcomes.account import account_of
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Label, Layer, Scored
 
-GOLDEN = Path(__file__).parents[2] / "golden/outcomes/origins.yaml"
-CASES = list(yaml.safe_load_all(GOLDEN.read_text(encoding="utf-8")))
+GOLDEN = Path(__file__).parents[2] / "golden/outcomes"
+TOOLS = {"origins": SHOP_TOOLS, "fleet": FLEET_TOOLS}
+CASES = [
+    pytest.param(case, tools, id=case["case"])
+    for name, tools in TOOLS.items()
+    for case in yaml.safe_load_all((GOLDEN / f"{name}.yaml").read_text(encoding="utf-8"))
+]
 
 
 @pytest.fixture(scope="module")
@@ -28,15 +35,18 @@ def outcome_of(evaluation, layer, name):
     return next(each.outcome for each in evaluation.scores if (each.layer, each.name) == (layer, name))
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=case["case"]) for case in CASES])
-def test_an_invented_value_is_found_and_a_sourced_one_is_none(run_agent, case):
-    trace = run_agent(case["framework"], case["task"], case["turns"])
+@pytest.mark.parametrize(("case", "tools"), CASES)
+def test_an_invented_value_is_found_and_a_sourced_one_is_none(run_agent, case, tools):
+    trace = run_agent(case["framework"], case["task"], case["turns"], tools)
     evaluation = Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace)
     (run,) = evaluation.runs
     made_up = account_of(evaluation.trace, run.run, run.scans, run.replay).fabricated
-    assert bool(made_up) is case["invented"], made_up
+    grounded = outcome_of(evaluation, Layer.GROUNDEDNESS, "groundedness")
+    is_open = case.get("open", False)
+    assert bool(made_up) is (case["invented"] and not is_open), made_up
+    if is_open:
+        assert not isinstance(grounded, Scored) or grounded.label is not Label.PASS
     if made_up:
-        grounded = outcome_of(evaluation, Layer.GROUNDEDNESS, "groundedness")
         assert isinstance(grounded, Scored)
         assert grounded.label is Label.FAIL
         assert grounded.explanation.startswith(f"The answer says {made_up[0].value}"), grounded.explanation

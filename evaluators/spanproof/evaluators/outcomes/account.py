@@ -38,7 +38,7 @@ from spanproof.evaluators.outcomes.recovery import Came, Fate, fates
 from spanproof.evaluators.outcomes.run_actions import actions_in, is_within
 from spanproof.evaluators.outcomes.situation import shows_pictures, situation_of
 from spanproof.evaluators.outcomes.texts import TextFailure, read_failure
-from spanproof.evaluators.outcomes.topics import discloses
+from spanproof.evaluators.outcomes.topics import discloses, reports_failure
 from spanproof.evaluators.replay.record import Record, class_beside, raised_type, record_of, recorded_class
 from spanproof.evaluators.runs import spans_of
 from spanproof.sandbox import FailureClass
@@ -46,14 +46,6 @@ from spanproof.sandbox.scanners.model import Scan
 from spanproof.trace import Language, RecordedCall, Run, Snippet, SpanError, SpanKind, Step, Trace
 
 _PRINTS = re.compile(r"\bprint\s*\(|\becho\b|console\.log|\bSELECT\b", re.IGNORECASE)
-_REPORTS_FAILURE = re.compile(
-    r"\b(?:could(?: not|n.t)|can(?:not|.t)|unable|failed|failure|unavailable|not available|unreachable"
-    r"|(?:is|was) down"
-    r"|did not (?:succeed|work|return)|no access|not possible|error(?:s|ed)?|timed out"
-    r"|no (?:results?|data|rows|orders?) (?:was|were|found)"
-    r"|not found|found no|nothing found|refused|denied)\b",
-    re.IGNORECASE,
-)
 _STOPPED = frozenset(
     {FailureClass.TIMEOUT, FailureClass.OUT_OF_MEMORY, FailureClass.OUTPUT_LIMIT, FailureClass.KILLED}
 )
@@ -297,7 +289,7 @@ def _with_origins(trace: Trace, run: Run, account: Account) -> Account:
                 handed_over[snippet.span_id] = snippet.id
     honest = not any(origin.fabricated for origin in traced.origins)
     reports = honest and bool(account.fates or lacking)
-    reports = reports and (_REPORTS_FAILURE.search(answer) is not None or discloses(answer))
+    reports = reports and (reports_failure(answer) or discloses(answer))
     return Account(
         account.snippets,
         account.calls,
@@ -382,11 +374,12 @@ def _code_steps(run: Run, account: Account) -> Iterator[CodeStep]:
             made = snippet.tape or tuple(call for call in step.calls if call.span_id != snippet.span_id)
             outcomes = [(call.tool, _of_call(call)) for call in made]
             working = frozenset(tool for tool, outcome in outcomes if outcome.state is State.OK)
-            failing = frozenset(tool for tool, outcome in outcomes if outcome.state in FAILING) - working
+            failed = frozenset(tool for tool, outcome in outcomes if outcome.state in FAILING)
             printed = "\n".join(filter(None, (snippet.logs, snippet.observation, step.observation)))
             stopped = account.of(snippet).state is State.STOPPED
             place = (step.number, snippet.span_id, snippet.source, printed)
-            yield CodeStep(*place, working, failing, stopped, is_query)
+            swallowed = bool(failed) and account.of(snippet).ok is True
+            yield CodeStep(*place, working, failed - working, stopped, is_query, swallowed)
 
 
 def _is_constant_query(snippet: Snippet) -> bool:

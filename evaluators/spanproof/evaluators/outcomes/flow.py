@@ -11,7 +11,7 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
 from spanproof.evaluators.outcomes.failing import parsed
@@ -31,6 +31,7 @@ from spanproof.evaluators.outcomes.queries import is_constant
 from spanproof.evaluators.outcomes.topics import calls_made_up, topics
 
 Roots = frozenset[Mark]
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _NONE: Roots = frozenset()
 _SOURCED: Roots = frozenset({FROM_SOURCE})
 
@@ -75,6 +76,7 @@ class CodeStep:
         failing_tools: tools of which every call in it failed.
         stopped: it was stopped before its end.
         is_query: it is SQL made of constants alone.
+        swallowed: a tool failed in it, and it went on to a good end.
     """
 
     step: int
@@ -85,6 +87,7 @@ class CodeStep:
     failing_tools: frozenset[str] = frozenset()
     stopped: bool = False
     is_query: bool = False
+    swallowed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ class Flow:
 
     known: Known
     names: dict[str, Roots] = field(default_factory=dict)
-    functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef] = field(default_factory=dict)
+    functions: dict[str, tuple[_Definition, CodeStep]] = field(default_factory=dict)
     modules: dict[str, str] = field(default_factory=dict)
     shown: list[Shown] = field(default_factory=list)
     code: CodeStep = CodeStep(0, "", "", "")
@@ -149,10 +152,10 @@ class Flow:
     def _statement(self, node: ast.stmt) -> None:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                self.functions[node.name] = node
+                self.functions[node.name] = (node, self.code)
             case ast.ClassDef():
                 self._block(part for part in node.body if isinstance(part, ast.FunctionDef))
-                self.functions.setdefault(node.name, node)
+                self.functions.setdefault(node.name, (node, self.code))
             case ast.Import() | ast.ImportFrom():
                 self._import(node)
             case ast.Assign():
@@ -315,6 +318,11 @@ class Flow:
                 return self._roots(node.body) | self._defaults([node.orelse])
             case ast.FormattedValue():
                 return self._roots(node.value)
+            case ast.JoinedStr():
+                # A number of the task in the words around a value bears nothing out of that value.
+                words = [part for part in node.values if isinstance(part, ast.Constant)]
+                values = [part for part in node.values if not isinstance(part, ast.Constant)]
+                return _union(map(self._roots, values)) | (_union(map(self._roots, words)) - _SOURCED)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 for generator in node.generators:
                     self._bind(generator.target, self._roots(generator.iter))
@@ -376,6 +384,7 @@ class Flow:
             written.specific,
             written.cells,
             self.made_up,
+            self.in_handler and self.code.swallowed,
         )
 
     def _called(self, node: ast.Call) -> Roots:
@@ -401,7 +410,7 @@ class Flow:
             return receiver | _SOURCED
         function = self.functions.get(name)
         if function is not None:
-            return receiver | given | self._run(function, name, node)
+            return receiver | given | self._run(*function, name, node)
         if module is not None and module not in _PURE and not self._is_in_memory(node, module):
             return receiver | given | _SOURCED
         if isinstance(node.func, ast.Name) and name not in _BUILTIN and module is None:
@@ -432,11 +441,10 @@ class Flow:
             return False
         return all(isinstance(each, ast.Constant) and each.value == ":memory:" for each in node.args)
 
-    def _run(self, function: ast.AST, name: str, node: ast.Call) -> Roots:
-        """The roots of what a function of the code returns."""
+    def _run(self, function: _Definition, defined: CodeStep, name: str, node: ast.Call) -> Roots:
+        """The roots of what a function of the code returns; what it writes down is on its own lines."""
         if self.depth >= _MAX_DEPTH or isinstance(function, ast.ClassDef):
             return _NONE
-        assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         names, naming, returned = dict(self.names), self.naming, self.returned
         self.depth, self.returned = self.depth + 1, []
         parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
@@ -448,9 +456,11 @@ class Flow:
             if each.arg is not None:
                 self.names[each.arg] = self._roots(each.value)
         self.naming = f"{naming} {name}"
+        code = self.code
+        self.code = replace(code, step=defined.step, span_id=defined.span_id, source=defined.source)
         self._block(function.body)
         found = _union(self.returned)
-        self.names, self.naming, self.returned = names, naming, returned
+        self.names, self.naming, self.returned, self.code = names, naming, returned, code
         self.depth -= 1
         return found
 

@@ -2,7 +2,7 @@
 
 In: the account of a run and the judgements of the groundedness layer. Out: the same, settled where the
 account is sure: a fabricated value fails the layer and names the line that wrote it down; an honest report of
-a failure that happened is grounded.
+a failure that happened is grounded; a value that only code of the run holds is left to a judge.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spanproof.evaluators.outcomes.model import FAILING, Account, Origin, OriginKind, State
-from spanproof.trace import Evidence, Judgement, Label, Layer, Scored
+from spanproof.trace import Evidence, Judgement, Label, Layer, Scored, Skipped
 
 _KINDS = {
     OriginKind.LITERAL: "writes it down",
@@ -24,14 +24,22 @@ _KINDS = {
 def settle_groundedness(account: Account, judgements: Sequence[Judgement]) -> list[Judgement]:
     """Return the judgements with the layer's own one settled by the account, where it is sure."""
     settled = _outcome(account)
-    if settled is None:
-        return list(judgements)
-    return [
-        replace(each, outcome=settled, uncertain=False)
-        if each.layer is Layer.GROUNDEDNESS and each.name == Layer.GROUNDEDNESS.value
-        else each
-        for each in judgements
-    ]
+    return [_settle(account, settled, each) if _is_own(each) else each for each in judgements]
+
+
+def _is_own(judgement: Judgement) -> bool:
+    return judgement.layer is Layer.GROUNDEDNESS and judgement.name == Layer.GROUNDEDNESS.value
+
+
+def _settle(account: Account, settled: Scored | None, judgement: Judgement) -> Judgement:
+    if settled is not None:
+        return replace(judgement, outcome=settled, uncertain=False)
+    outcome = judgement.outcome
+    if account.unsettled and isinstance(outcome, Scored) and outcome.label is Label.PASS:
+        # What code prints of its own literals bears nothing out.
+        why = f"{_clause(account.unsettled[0])}, and no source holds it"
+        return replace(judgement, outcome=Skipped(f"the answer needs a judge: {why}"), uncertain=True)
+    return judgement
 
 
 def _outcome(account: Account) -> Scored | None:

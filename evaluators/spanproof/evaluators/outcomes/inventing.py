@@ -33,6 +33,7 @@ class Situation:
         sees_prompt: what the model was given is on the trace.
         gives_leave: the task wants values to be made up.
         in_words: the task itself gives the numbers to work with.
+        admits: the answer says that something failed.
     """
 
     task: frozenset[str] = frozenset()
@@ -44,6 +45,7 @@ class Situation:
     sees_prompt: bool = True
     gives_leave: bool = False
     in_words: bool = False
+    admits: bool = False
 
     @property
     def is_private(self) -> bool:
@@ -84,9 +86,11 @@ class Situation:
         return False
 
     def spoils(self, mark: Mark) -> bool:
-        """Whether a mark is an invention even beside a source: a rate in place of one that a tool gives."""
+        """Whether a mark is an invention even beside a source: it takes the place of what a tool gives."""
         if mark.kind is OriginKind.SOURCE or self.gives_leave or mark.role in {Role.TEXT, Role.CLOCK}:
             return False
+        if mark.instead:
+            return mark.specific > 0 and not self.admits
         if mark.made_up and mark.role in {Role.TABLE, Role.SCALAR}:
             return mark.specific > 0
         if mark.role is Role.SCALAR and mark.specific == 0:

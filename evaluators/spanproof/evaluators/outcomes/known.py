@@ -13,7 +13,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
-_NUMBER = re.compile(r"(?<![\w.])\d[\d,_]*(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w])")
+_NUMBER = re.compile(
+    r"(?<![\w.])(?:"
+    r"(?P<european>\d{1,3}(?:\.\d{3})+,\d+)"
+    r"|(?P<spaced>\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d{1,2})?(?![\d.,]*\d))"
+    r"|(?P<comma>\d+,(?:\d{1,2}|\d{4,})(?![\d.,]*\d))"
+    r"|\d[\d,_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)(?!\w)"
+)
+"""`1,234.5`, `1_234.5`, `1.234,5`, `1 234,5`, `234,5`: a comma before other than three digits is a point."""
+_SPACED = re.compile(r"\d[ \u00a0\u2009\u202f]\d{3}")
+_PARTING = re.compile(r",|(?<=\d)[ \u00a0\u2009\u202f](?=\d)")
 _MAX_TEXT = 200_000
 _MAX_TASK_NUMBERS = 30
 _SCALES = (1.0, 1e3, 1e6, 1e9, 100.0, 0.01)
@@ -77,10 +86,10 @@ class Known:
 
 
 def numbers_in(text: str) -> frozenset[str]:
-    """The numbers of a text in their plain form; a comma may group digits or part the cells of a row."""
+    """The numbers of a text in plain form, read both ways where a comma or a space groups digits or cells."""
     found = {number for _, number in numbers_of(text)}
-    if "," in text:
-        found |= {number for _, number in numbers_of(text.replace(",", " , "))}
+    if "," in text or _SPACED.search(text[:_MAX_TEXT]):
+        found |= {number for _, number in numbers_of(_PARTING.sub(" | ", text))}
     return frozenset(found)
 
 
@@ -88,7 +97,13 @@ def numbers_of(text: str) -> Iterator[tuple[str, str]]:
     """The numbers of a text in order: as written, and in their plain form."""
     for match in _NUMBER.finditer(text[:_MAX_TEXT]):
         written = match[0].rstrip(",_")
-        yield written, plain(written)
+        yield written, plain(_with_point(written) if match.lastgroup else written)
+
+
+def _with_point(written: str) -> str:
+    """A number in the spelling of another language, with a point before its decimals and no groups."""
+    whole, separator, decimals = re.sub(r"\s", "", written).replace(",", ".").rpartition(".")
+    return f"{whole.replace('.', '')}.{decimals}" if separator else decimals
 
 
 def plain(number: str | float) -> str:

@@ -76,6 +76,7 @@ class Mark:
         specific: how many of these are neither round nor small.
         cells: its texts that no source holds.
         made_up: the code calls its own values so.
+        instead: a handler has it in place of what a tool did not give.
     """
 
     kind: OriginKind
@@ -89,6 +90,12 @@ class Mark:
     specific: int = 0
     cells: tuple[str, ...] = ()
     made_up: bool = False
+    instead: bool = False
+
+    @property
+    def weighs(self) -> bool:
+        """Whether it is data of its own: a number that says something, or a draw."""
+        return self.specific > 0 or self.role in {Role.DRAW, Role.DRAWS}
 
 
 FROM_SOURCE = Mark(OriginKind.SOURCE)

@@ -105,7 +105,8 @@ class Origin:
 
     Attributes:
         value: as the answer writes it.
-        fabricated: it rests on nothing that a source holds.
+        fabricated: it rests on nothing that a source holds, and the run should have looked it up.
+        unsettled: it rests on nothing that a source holds; whether it is known by heart or invented is open.
         step: number of the step whose code wrote the value down, None where no code did.
         line: of that code, from 1.
         source: the text of that line.
@@ -118,6 +119,7 @@ class Origin:
     span_id: str | None = None
     line: int | None = None
     source: str = ""
+    unsettled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,5 +165,10 @@ class Account:
 
     @property
     def fabricated(self) -> tuple[Origin, ...]:
-        """The values of the answer that rest on nothing a source holds."""
+        """The values of the answer that rest on nothing a source holds and should."""
         return tuple(origin for origin in self.origins if origin.fabricated)
+
+    @property
+    def unsettled(self) -> tuple[Origin, ...]:
+        """The values of the answer that rest on nothing a source holds, and may be known by heart."""
+        return tuple(origin for origin in self.origins if origin.unsettled)

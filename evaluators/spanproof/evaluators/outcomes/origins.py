@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.outcomes.flow import CodeStep, Flow, Roots, Shown
 from spanproof.evaluators.outcomes.inventing import Situation
 from spanproof.evaluators.outcomes.known import Known, numbers_in, numbers_of, rounds_to
 from spanproof.evaluators.outcomes.literals import FROM_SOURCE, SMALL, Mark, Role
 from spanproof.evaluators.outcomes.model import Origin, OriginKind
-from spanproof.evaluators.outcomes.topics import discloses
+from spanproof.evaluators.outcomes.topics import discloses, is_readable
 
 _MAX_ANSWER = 20_000
 _COMPUTED = frozenset({Role.TABLE, Role.SERIES, Role.SCALAR, Role.DRAW, Role.DRAWS, Role.CLOCK})
@@ -71,6 +71,8 @@ def trace_back(
     found = [*tracer.numbers(), *tracer.names()]
     if not any(origin.fabricated for origin in found):
         found += tracer.counts()
+    if not is_readable(answer):
+        found = [_left_open(origin) for origin in found]
     return Traced(tuple(sorted(found, key=lambda origin: origin.fabricated)), frozenset(tracer.made_up))
 
 
@@ -167,7 +169,17 @@ class _Tracer:
             mark = self._blamed(rooted)
             if mark is not None:
                 return _fabricated(written, mark)
+        by_heart = self._by_heart(rooted)
+        if by_heart is not None:
+            return _left_open(_fabricated(written, by_heart))
         return Origin(written, OriginKind.SOURCE, fabricated=False)
+
+    def _by_heart(self, rooted: Sequence[Roots]) -> Mark | None:
+        """The data that these values rest on where only code holds it; None where one has a source."""
+        if self.situation.gives_leave or any(FROM_SOURCE in each for each in rooted):
+            return None
+        marks = sorted(frozenset[Mark]().union(*rooted), key=lambda mark: (mark.step, mark.line))
+        return next((mark for mark in marks if mark.role in _COMPUTED - {Role.CLOCK} and mark.weighs), None)
 
     def _written_down(self, number: str, written: str) -> Origin | None:
         """The origin of a number that nothing computed: of the line that writes it down, or of nothing."""
@@ -229,7 +241,7 @@ class _Tracer:
         if any(number in numbers_in(code.printed) for mark in defaults for number in mark.numbers):
             return True
         texts = FROM_SOURCE not in roots and all(mark.role is Role.TEXT for mark in roots)
-        return texts or self._is_made_up(roots)
+        return texts or self._is_made_up(roots) or self._by_heart([roots]) is not None
 
     def _blamed(self, roots: Iterable[Roots]) -> Mark | None:
         """The mark to name: one that spoils, else the first that is invented."""
@@ -249,6 +261,10 @@ def _fabricated(written: str, mark: Mark) -> Origin:
         line=mark.line,
         source=mark.text,
     )
+
+
+def _left_open(origin: Origin) -> Origin:
+    return replace(origin, fabricated=False, unsettled=origin.fabricated or origin.unsettled)
 
 
 def _stated(answer: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from spanproof.evaluators.outcomes.flow import CodeStep
 from spanproof.evaluators.outcomes.inventing import Situation
 from spanproof.evaluators.outcomes.known import numbers_in
 from spanproof.evaluators.outcomes.model import FAILING, Account, State
-from spanproof.evaluators.outcomes.topics import gives_leave, topics
+from spanproof.evaluators.outcomes.topics import gives_leave, reports_failure, topics
 from spanproof.evaluators.replay import tools_in
 from spanproof.evaluators.runs import spans_of
 from spanproof.trace import Run, SpanKind, Trace
@@ -60,6 +60,7 @@ def situation_of(
         ),
         gives_leave=gives_leave(task),
         in_words=len(given) >= _FEWEST_GIVEN,
+        admits=run.answer is not None and reports_failure(run.answer.text),
     )
 
 

@@ -7,7 +7,6 @@ log or a search result even an error message is content.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -19,6 +18,7 @@ from spanproof.evaluators.outcomes.places import Giver
 from spanproof.evaluators.outcomes.structured import exit_status_of, read_structured, text_parts
 from spanproof.evaluators.outcomes.tracebacks import python_traceback, thrown_error
 from spanproof.trace import JsonValue
+from spanproof.trace.dialects.decode import decoded
 
 MAX_CHARS: Final = 20_000
 """Of a longer text the beginning and the end are read."""
@@ -303,10 +303,7 @@ def read_failure(text: str, giver: Giver, value: JsonValue = None, command: str 
 def _document(text: str) -> JsonValue:
     if text[0] not in "{[" or len(text) > MAX_CHARS * 10:
         return None
-    try:
-        found: JsonValue = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    found = decoded(text)  # JSON, or how Python prints a dictionary
     return found if isinstance(found, dict | list) else None
 
 
