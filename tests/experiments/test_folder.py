@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from spanproof.experiments.experiment import read_baseline
@@ -34,12 +32,12 @@ def test_reading_an_experiment_that_runs_does_not_write(interrupted):
 
 
 def test_an_experiment_that_is_read_only_can_be_read(interrupted):
-    os.chmod(interrupted / "trials.jsonl", 0o444)
-    os.chmod(interrupted, 0o555)
+    (interrupted / "trials.jsonl").chmod(0o444)
+    interrupted.chmod(0o555)
     try:
         assert len(ExperimentFolder(interrupted).read_trials()) == 1
     finally:
-        os.chmod(interrupted, 0o755)
+        interrupted.chmod(0o755)
 
 
 def test_going_on_removes_the_unfinished_line(interrupted):
