@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +16,6 @@ import orjson
 
 from spanproof.experiments import ExperimentError, Trial
 from spanproof.experiments.folder import ExperimentFolder
-from spanproof.experiments.trial import read_trial
 
 _DEEPEST: Final = 4
 _MOST_FOLDERS: Final = 5_000
@@ -56,10 +55,11 @@ class Workspace:
             if "experiment.json" not in files:
                 continue
             try:
-                head = ExperimentFolder(folder).read_head()
+                results = ExperimentFolder(folder)
+                head = results.read_head()
                 if suite is not None and Path(str(head.get("suite", ""))) != suite.resolve():
                     continue
-                trials = tuple(_read_trials(folder / "trials.jsonl"))
+                trials = tuple(results.read_trials())
                 written = (folder / "experiment.json").stat().st_mtime_ns
             except (ExperimentError, OSError, ValueError, KeyError, TypeError):
                 continue
@@ -95,16 +95,6 @@ class Workspace:
 
     def _name(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()
-
-
-def _read_trials(file: Path) -> Iterator[Trial]:
-    """Yield the trials of an experiment, which may be running: a line that is not whole yet is left out."""
-    if not file.exists():
-        return
-    with file.open("rb") as lines:
-        for line in lines:
-            if line.endswith(b"\n"):
-                yield replace(read_trial(orjson.loads(line)), row=None)
 
 
 def read_gate_report(path: Path) -> dict[str, Any] | None:

@@ -12,7 +12,8 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from spanproof.store.connection import Connections
-from spanproof.store.filters import Filter, check_dimension
+from spanproof.store.dimensions import column_of
+from spanproof.store.filters import Filter
 from spanproof.store.queries import score_columns
 from spanproof.store.rows import score_of
 from spanproof.store.values import RunRow, TraceRow
@@ -176,13 +177,15 @@ class Browse:
         Raises:
             StoreError: there is no such dimension.
         """
-        check_dimension(dimension)
-        condition, bound = Filter(start_ns=start_ns).where()
+        column = column_of(dimension)
+        chosen = Filter(start_ns=start_ns)
+        condition, bound = chosen.where()
+        source, keys = chosen.source("{db}", (dimension,), rows="{db}.scores")
         rows = self._select(
-            f"SELECT {dimension} AS value FROM {{db}}.scores WHERE {condition} AND name = layer"
-            f" AND startsWith({dimension}, {{prefix:String}}) AND {dimension} != ''"
-            f" GROUP BY {dimension} ORDER BY count() DESC, value LIMIT {{limit:UInt32}}",
-            {**bound, "prefix": prefix, "limit": limit},
+            f"SELECT {column} AS value FROM {source} WHERE {condition} AND name = layer"
+            f" AND startsWith({column}, {{prefix:String}}) AND {column} != ''"
+            f" GROUP BY {column} ORDER BY count() DESC, value LIMIT {{limit:UInt32}}",
+            {**bound, **keys, "prefix": prefix, "limit": limit},
         )
         return [str(row["value"]) for row in rows]
 
@@ -191,12 +194,14 @@ class Browse:
     ) -> dict[str, list[int]]:
         """Return for each fingerprint of a failure how many runs have it in each part of a window."""
         length = max(1, (end_ns - start_ns) // buckets)
-        condition, bound = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns, every_version=True).where()
+        chosen = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns, every_version=True)
+        condition, bound = chosen.where()
+        source, keys = chosen.source("{db}", table="failures")
         rows = self._select(
             "SELECT fingerprint, toUInt32(intDiv(toUnixTimestamp64Nano(span_time) - {from_ns:Int64},"
             " {length:Int64})) AS part, uniqExact(trace_id, run_span_id) AS runs"
-            f" FROM {{db}}.failures FINAL WHERE {condition} GROUP BY fingerprint, part",
-            {**bound, "length": length},
+            f" FROM {source} WHERE {condition} GROUP BY fingerprint, part",
+            {**bound, **keys, "length": length},
         )
         found: dict[str, list[int]] = {}
         for row in rows:
@@ -408,15 +413,17 @@ class Browse:
 
         Within each the newest come first.
         """
-        condition, bound = Filter(layer, layer.value, cohort, None, start_ns).where()
+        chosen = Filter(layer, layer.value, cohort, None, start_ns)
+        condition, bound = chosen.where()
+        source, keys = chosen.source("{db}")
         rows = self._select(
-            f"SELECT {', '.join(score_columns())} FROM {{db}}.scores FINAL WHERE {condition}"
+            f"SELECT {', '.join(score_columns())} FROM {source} WHERE {condition}"
             " AND outcome = 'scored' AND (trace_id, span_id) NOT IN ("
             "SELECT trace_id, span_id FROM {db}.external_scores FINAL"
             " WHERE layer = {layer:String} AND name = {label_name:String})"
             " ORDER BY indexOf(['', 'fail', 'pass'], label), scores.span_time DESC, id"
             " LIMIT {limit:UInt32}",
-            {**bound, "label_name": LABEL_NAME, "limit": limit},
+            {**bound, **keys, "label_name": LABEL_NAME, "limit": limit},
         )
         return [score_of(row) for row in rows]
 
@@ -440,14 +447,14 @@ class Browse:
 
     def _runs_of_cohort(self, start_ns: int, cohort: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
         """Return the statement for runs with agent and release, and its parameters."""
-        condition, bound = Filter(
-            Layer.BOUNDARY, Layer.BOUNDARY.value, cohort, None, max(0, start_ns)
-        ).where()
+        chosen = Filter(Layer.BOUNDARY, Layer.BOUNDARY.value, cohort, None, max(0, start_ns))
+        condition, bound = chosen.where()
+        source, keys = chosen.source("{db}")
         runs = (
             "SELECT trace_id, run_span_id, any(scores.agent) AS run_agent, any(scores.release) AS run_release"
-            f" FROM {{db}}.scores FINAL WHERE {condition} GROUP BY trace_id, run_span_id"
+            f" FROM {source} WHERE {condition} GROUP BY trace_id, run_span_id"
         )
-        return runs, bound
+        return runs, bound | keys
 
     def _select(self, sql: str, bound: Mapping[str, Any]) -> list[dict[str, Any]]:
         with self._connections.lease() as client:

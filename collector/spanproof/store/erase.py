@@ -7,11 +7,11 @@ verdicts stay true: the hours of the removed scores are counted again. Counts ho
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 
 from clickhouse_connect.driver.client import Client
 
 from spanproof.semconv import spanproof as ours
+from spanproof.store.dimensions import SUBJECT_KEYS, Subject
 from spanproof.store.layout import Layout
 from spanproof.store.rollups import hours_of_traces, mark_hours
 from spanproof.store.schema import (
@@ -41,36 +41,11 @@ _TABLES = {
 _BATCH = 1000
 
 
-class Subject(StrEnum):
-    """Whose traces are meant."""
-
-    SESSION = "session"
-    USER = "user"
-
-
-ATTRIBUTES = {
-    Subject.SESSION: (
-        "session.id",
-        "gen_ai.conversation.id",
-        "langfuse.session.id",
-        "langsmith.trace.session_id",
-        "traceloop.association.properties.session_id",
-    ),
-    Subject.USER: (
-        "user.id",
-        "enduser.id",
-        "langfuse.user.id",
-        "traceloop.association.properties.user_id",
-    ),
-}
-"""Attributes of a span or its resource that name a session or a user, in the conventions that have one."""
-
-
 def traces_of(client: Client, database: str, subject: Subject, value: str) -> list[str]:
     """Return the ids of the traces with a span that names this session or user, in order."""
     fits = " OR ".join(
         f"{column}['{key}'] = {{value:String}}"
-        for key in ATTRIBUTES[subject]
+        for key in SUBJECT_KEYS[subject]
         for column in ("SpanAttributes", "ResourceAttributes")
     )
     rows = client.query(

@@ -17,9 +17,9 @@ from clickhouse_connect.driver.client import Client
 
 from spanproof.failures import Explanation, Signature, State, cluster, explain
 from spanproof.store.cells import storable
-from spanproof.store.errors import StoreError
+from spanproof.store.dimensions import column_of
 from spanproof.store.filters import Filter
-from spanproof.store.schema import DIMENSIONS, TRIAGE_INSERT
+from spanproof.store.schema import TRIAGE_INSERT
 from spanproof.trace import Layer
 
 _RUN = "(trace_id, run_span_id)"
@@ -167,19 +167,19 @@ def failure_shares(
     limit: int,
 ) -> list[CohortShare]:
     """Return how many runs of each value of a dimension are in a cluster, the most first; see `Store`."""
-    if dimension not in DIMENSIONS:
-        raise StoreError(
-            f"cohort: unknown dimension {dimension!r}; the dimensions are {', '.join(DIMENSIONS)}"
-        )
-    within, bound = _within(start_ns, end_ns)
+    column = column_of(dimension)
+    chosen = Filter(start_ns=start_ns, end_ns=end_ns, every_version=True)
+    within, bound = chosen.where()
+    failing, keys = chosen.source(database, (dimension,), "failures")
+    every, _ = chosen.source(database, (dimension,))
     rows = client.query(
-        f"SELECT failing.{dimension}, failing.runs, greatest(failing.runs, every.runs) FROM"  # noqa: S608
-        f" (SELECT {dimension}, uniqExact({_RUN}) AS runs FROM {database}.failures FINAL"
-        f" WHERE {within} AND fingerprint IN {{fingerprints:Array(String)}} GROUP BY {dimension}) AS failing"
-        f" LEFT JOIN (SELECT {dimension}, uniqExact({_RUN}) AS runs FROM {database}.scores FINAL"
-        f" WHERE {within} AND name = layer AND current = 1 GROUP BY {dimension}) AS every"
-        f" USING ({dimension}) ORDER BY failing.runs DESC, failing.{dimension} LIMIT {{rows:UInt32}}",
-        parameters={**bound, "fingerprints": list(fingerprints), "rows": limit},
+        f"SELECT failing.{column}, failing.runs, greatest(failing.runs, every.runs) FROM"  # noqa: S608
+        f" (SELECT {column}, uniqExact({_RUN}) AS runs FROM {failing}"
+        f" WHERE {within} AND fingerprint IN {{fingerprints:Array(String)}} GROUP BY {column}) AS failing"
+        f" LEFT JOIN (SELECT {column}, uniqExact({_RUN}) AS runs FROM {every}"
+        f" WHERE {within} AND name = layer AND current = 1 GROUP BY {column}) AS every"
+        f" USING ({column}) ORDER BY failing.runs DESC, failing.{column} LIMIT {{rows:UInt32}}",
+        parameters={**bound, **keys, "fingerprints": list(fingerprints), "rows": limit},
     ).result_rows
     return [CohortShare(str(row[0]), int(row[1]), int(row[2])) for row in rows]
 
@@ -245,18 +245,19 @@ def _runs(
     cohort: Mapping[str, str],
 ) -> dict[str, tuple[int, int]]:
     """Return the runs of each cluster in the window, and in the one before it; none without a run in it."""
-    condition, bound = Filter(cohort=cohort, every_version=True).where()
     length = end_ns - start_ns
-    within, times = _within(max(0, start_ns - length), end_ns)
+    chosen = Filter(cohort=cohort, start_ns=max(0, start_ns - length), end_ns=end_ns, every_version=True)
+    condition, bound = chosen.where()
+    source, keys = chosen.source(database, table="failures")
     in_window = "span_time >= fromUnixTimestamp64Nano({window:Int64}, 'UTC')"
     rows = client.query(
         "SELECT transform(fingerprint, {prints:Array(String)}, {clusters:Array(String)}, '') AS cluster,"  # noqa: S608
         f" uniqExactIf({_RUN}, {in_window}) AS runs, uniqExactIf({_RUN}, NOT ({in_window}))"
-        f" FROM {database}.failures FINAL WHERE {condition} AND {within}"
+        f" FROM {source} WHERE {condition}"
         " GROUP BY cluster HAVING runs > 0 AND cluster != ''",
         parameters={
             **bound,
-            **times,
+            **keys,
             "window": min(max(0, start_ns), 2**63 - 1),
             "prints": list(clusters) or [""],
             "clusters": list(clusters.values()) or [""],

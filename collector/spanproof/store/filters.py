@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from spanproof.store.errors import StoreError
-from spanproof.store.schema import DIMENSIONS
+from spanproof.store.dimensions import column_of, is_carried, with_carried
 from spanproof.store.values import FailsWhen
 from spanproof.trace import Layer
 
@@ -41,13 +40,26 @@ class Filter:
                 bound[parameter] = min(max(0, time_ns), 2**63 - 1)
         return " AND ".join(terms) or "1", bound
 
+    def source(
+        self, database: str, by: Iterable[str] = (), table: str = "scores", rows: str = ""
+    ) -> tuple[str, dict[str, Any]]:
+        """Return what rows are read from, with columns that spans carry, and parameters.
+
+        Args:
+            database: of the table.
+            by: dimensions that are needed beside those that are chosen by.
+            table: one of which a row names a trace, a run and a span.
+            rows: what is read in place of the table, under its name.
+        """
+        known = {name: value for name, value in self.cohort.items() if not is_carried(name)}
+        condition, bound = replace(self, cohort=known).where()
+        names = (*by, *self.cohort)
+        source, keys = with_carried(database, rows or f"{database}.{table} FINAL", table, names, condition)
+        return source, bound | keys
+
     def _equalities(self) -> Iterator[tuple[str, str]]:
         for dimension, value in self.cohort.items():
-            if dimension not in DIMENSIONS:
-                raise StoreError(
-                    f"cohort: unknown dimension {dimension!r}; the dimensions are {', '.join(DIMENSIONS)}"
-                )
-            yield dimension, value
+            yield column_of(dimension), value
         if self.layer is not None:
             yield "layer", self.layer.value
         if self.name is not None:
@@ -64,10 +76,3 @@ def verdict_conditions(fails_when: FailsWhen | None) -> tuple[str, str, dict[str
     compared = f"ifNull({column} {fails_when.comparison.value} {{fails_at:Float64}}, 0)"
     passes = f"outcome = 'scored' AND {column} IS NOT NULL AND NOT {compared}"
     return passes, f"outcome = 'scored' AND {compared}", {"fails_at": fails_when.threshold}
-
-
-def check_dimension(dimension: str) -> None:
-    """Raise StoreError where there is no such dimension."""
-    if dimension not in DIMENSIONS:
-        known = ", ".join(DIMENSIONS)
-        raise StoreError(f"cohort: unknown dimension {dimension!r}; the dimensions are {known}")

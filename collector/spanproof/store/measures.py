@@ -12,8 +12,9 @@ from typing import Any
 
 from spanproof.semconv import spanproof as ours
 from spanproof.store.connection import Connections
+from spanproof.store.dimensions import column_of
 from spanproof.store.feedback import SCORE_NAME as FEEDBACK
-from spanproof.store.filters import Filter, check_dimension, verdict_conditions
+from spanproof.store.filters import Filter, verdict_conditions
 from spanproof.store.queries import counted, score_columns
 from spanproof.store.rollups import SUMS, verdict_source
 from spanproof.store.rows import score_of
@@ -88,7 +89,7 @@ class Groups:
             return "1", {}
         kinds = ", ".join(["String"] * len(self.by))
         # `tuple` also makes one of a single dimension.
-        condition = f"tuple({', '.join(_check(self.by))}) IN {{groups:Array(Tuple({kinds}))}}"
+        condition = f"tuple({', '.join(_columns(self.by))}) IN {{groups:Array(Tuple({kinds}))}}"
         return condition, {"groups": [tuple(values) for values in self.values]}
 
 
@@ -112,10 +113,11 @@ class Measures:
                 bound,
             )
             return {values: counted(row) for values, row in rows}
-        keys = "".join(f"{name}, " for name in _check(by))
+        columns = _columns(by)
+        keys = "".join(f"{column}, " for column in columns)
         with self._connections.lease() as client:
-            source, bound = verdict_source(client, self._connections.database, chosen, fails_when)
-            grouped = f" GROUP BY {', '.join(by)} ORDER BY {_ALL} DESC, {keys}1 LIMIT {_MOST_GROUPS}"
+            source, bound = verdict_source(client, self._connections.database, chosen, fails_when, by=by)
+            grouped = f" GROUP BY {', '.join(columns)} ORDER BY {_ALL} DESC, {keys}1 LIMIT {_MOST_GROUPS}"
             found = client.query(
                 f"SELECT {keys}{SUMS} FROM {source}{grouped if by else ''}",  # noqa: S608
                 parameters=bound,
@@ -153,14 +155,15 @@ class Measures:
             (_ERRORED, f"{_ERRORED} OR outcome = 'scored'") if errors else (fails, f"{passes} OR {fails}")
         )
         condition, parameters = chosen.where()
-        keys = ", ".join(_check(by))
+        source, carried = self._scores(chosen, by)
+        keys = ", ".join(_columns(by))
         newest = f"LIMIT {{newest:UInt32}} BY {keys}" if by else "LIMIT {newest:UInt32}"
         rows = self._query(
             f"SELECT {keys + ', ' if by else ''}countIf(bad), count() FROM"  # noqa: S608
-            f" (SELECT {keys + ', ' if by else ''}({bad}) AS bad FROM {self._scores(chosen)}"
+            f" (SELECT {keys + ', ' if by else ''}({bad}) AS bad FROM {source}"
             f" WHERE {condition} AND ({whole}) ORDER BY scores.span_time DESC, id {newest})"
             + (f" GROUP BY {keys} LIMIT {_MOST_GROUPS}" if by else ""),
-            {**parameters, **bound, "newest": length},
+            {**parameters, **carried, **bound, "newest": length},
         )
         return {_values(row, by): Share(int(row[-2]), int(row[-1])) for row in rows}
 
@@ -204,10 +207,11 @@ class Measures:
         order = f"{column} {'DESC' if highest else 'ASC'}, "
         return self._newest(chosen, groups, f"{column} IS NOT NULL", {}, limit, order)
 
-    def _scores(self, chosen: Filter) -> str:
+    def _scores(self, chosen: Filter, by: Sequence[str]) -> tuple[str, dict[str, Any]]:
         """Return what scores are read from: the table, or the ratings of users as scores of their runs."""
         database = self._connections.database
-        return _RATINGS.format(database=database) if _is_feedback(chosen) else f"{database}.scores FINAL"
+        ratings = _RATINGS.format(database=database) if _is_feedback(chosen) else ""
+        return chosen.source(database, by, rows=ratings)
 
     def _newest(
         self,
@@ -220,18 +224,20 @@ class Measures:
     ) -> dict[Values, list[Score]]:
         condition, parameters = chosen.where()
         within, chosen_groups = groups.where()
-        columns = score_columns()
-        per_group = f" BY {', '.join(groups.by)}" if groups.by else ""
+        source, carried = self._scores(chosen, groups.by)
+        keys = _columns(groups.by)
+        columns = tuple(dict.fromkeys((*score_columns(), *keys)))
+        per_group = f" BY {', '.join(keys)}" if keys else ""
         rows = self._query(
-            f"SELECT {', '.join(columns)} FROM {self._scores(chosen)}"  # noqa: S608
+            f"SELECT {', '.join(columns)} FROM {source}"  # noqa: S608
             f" WHERE {condition} AND {which} AND {within}"
             f" ORDER BY {order}scores.span_time DESC, id LIMIT {{limit:UInt32}}{per_group}",
-            {**parameters, **bound, **chosen_groups, "limit": limit},
+            {**parameters, **carried, **bound, **chosen_groups, "limit": limit},
         )
         found: dict[Values, list[Score]] = {}
         for row in rows:
             cells = dict(zip(columns, row, strict=True))
-            found.setdefault(tuple(str(cells[name]) for name in groups.by), []).append(score_of(cells))
+            found.setdefault(tuple(str(cells[column]) for column in keys), []).append(score_of(cells))
         return found
 
     def _reasons(
@@ -239,14 +245,15 @@ class Measures:
     ) -> dict[Values, list[tuple[str, int]]]:
         condition, parameters = chosen.where()
         within, chosen_groups = groups.where()
-        keys = "".join(f"{name}, " for name in groups.by)
+        source, carried = self._scores(chosen, groups.by)
+        keys = "".join(f"{column}, " for column in _columns(groups.by))
         per_group = f" BY {keys.removesuffix(', ')}" if keys else ""
         rows = self._query(
-            f"SELECT {keys}min({text}), count() AS times FROM {self._scores(chosen)}"  # noqa: S608
+            f"SELECT {keys}min({text}), count() AS times FROM {source}"  # noqa: S608
             f" WHERE {condition} AND {which} AND {within}"
             f" GROUP BY {keys}replaceRegexpAll({text}, '[0-9]+', '#') AS kind ORDER BY times DESC, kind"
             f" LIMIT {{limit:UInt32}}{per_group}",
-            {**parameters, **bound, **chosen_groups, "limit": limit},
+            {**parameters, **carried, **bound, **chosen_groups, "limit": limit},
         )
         found: dict[Values, list[tuple[str, int]]] = {}
         for row in rows:
@@ -263,16 +270,17 @@ class Measures:
         order: str = "",
     ) -> list[tuple[Values, Sequence[Any]]]:
         condition, parameters = chosen.where()
-        keys = ", ".join(_check(by))
+        source, carried = self._scores(chosen, by)
+        keys = ", ".join(_columns(by))
         rows = self._query(
-            f"SELECT {keys + ', ' if by else ''}{aggregates} FROM {self._scores(chosen)}"  # noqa: S608
+            f"SELECT {keys + ', ' if by else ''}{aggregates} FROM {source}"  # noqa: S608
             f" WHERE {condition}{more}"
             + (
                 f" GROUP BY {keys} ORDER BY {order or 'count() DESC'}, {keys} LIMIT {_MOST_GROUPS}"
                 if by
                 else ""
             ),
-            {**parameters, **bound},
+            {**parameters, **carried, **bound},
         )
         return [(_values(row, by), row[len(by) :]) for row in rows]
 
@@ -289,7 +297,5 @@ def _values(row: Sequence[Any], by: Sequence[str]) -> Values:
     return tuple(str(value) for value in row[: len(by)])
 
 
-def _check(by: Sequence[str]) -> Sequence[str]:
-    for dimension in by:
-        check_dimension(dimension)
-    return by
+def _columns(by: Sequence[str]) -> list[str]:
+    return [column_of(name) for name in by]

@@ -15,12 +15,16 @@ from typing import Any
 from clickhouse_connect.driver.client import Client
 
 from spanproof.store.cells import table_time
-from spanproof.store.filters import Filter, check_dimension, verdict_conditions
+from spanproof.store.dimensions import OTHERS, check_dimension, column_of, is_carried
+from spanproof.store.filters import Filter, verdict_conditions
 from spanproof.store.rollups import SUMS, verdict_source
 from spanproof.store.rows import failing_layers, score_of
 from spanproof.store.schema import ROLLUP_SUMS, SCORES
 from spanproof.store.values import FailRate, FailsWhen, Group, RunRow, TraceRow
 from spanproof.trace import Layer, Outcome, Score
+
+MOST_VALUES = 100
+"""Values of a dimension that spans carry; the scores of all others are one group."""
 
 _NEWEST = 5
 """Endings of one code in one class by one executor that are looked at."""
@@ -38,10 +42,11 @@ _SCORE_COLUMNS = ", ".join(name for name in SCORES.names if name not in ("span_t
 def score_rows(client: Client, database: str, chosen: Filter) -> Iterator[Mapping[str, Any]]:
     """Rows of scores, oldest first, block by block."""
     condition, bound = chosen.where()
+    source, keys = chosen.source(database)
     with client.query_row_block_stream(
-        f"SELECT {_SCORE_COLUMNS} FROM {database}.scores FINAL WHERE {condition}"  # noqa: S608
+        f"SELECT {_SCORE_COLUMNS} FROM {source} WHERE {condition}"  # noqa: S608
         " ORDER BY scores.span_time, trace_id, span_id, snippet_id, layer, name",
-        parameters=bound,
+        parameters={**bound, **keys},
     ) as blocks:
         names = blocks.source.column_names
         for block in blocks:
@@ -60,12 +65,13 @@ def failing_rows(
 ) -> list[Mapping[str, Any]]:
     """Rows of the failed scores, newest first."""
     condition, bound = chosen.where()
+    source, keys = chosen.source(database)
     _, fails, threshold = verdict_conditions(fails_when)
     return _rows(
         client,
-        f"SELECT {_SCORE_COLUMNS} FROM {database}.scores FINAL WHERE {condition} AND {fails}"  # noqa: S608
+        f"SELECT {_SCORE_COLUMNS} FROM {source} WHERE {condition} AND {fails}"  # noqa: S608
         " ORDER BY scores.span_time DESC, id LIMIT {limit:UInt32}",
-        {**bound, **threshold, "limit": limit},
+        {**bound, **keys, **threshold, "limit": limit},
     )
 
 
@@ -91,11 +97,11 @@ def verdicts_by(
     client: Client, database: str, chosen: Filter, dimension: str, limit: int
 ) -> list[tuple[str, Layer, FailRate]]:
     """Verdicts of the layers' own values, by value of a dimension of the cohort; the commonest values."""
-    check_dimension(dimension)
-    source, bound = verdict_source(client, database, chosen)
+    column = column_of(dimension)
+    source, bound = verdict_source(client, database, chosen, by=(dimension,))
     rows = client.query(
-        f"SELECT {dimension}, layer, {SUMS} FROM {source} WHERE name = layer"  # noqa: S608
-        f" GROUP BY {dimension}, layer ORDER BY {dimension}, layer",
+        f"SELECT {column}, layer, {SUMS} FROM {source} WHERE name = layer"  # noqa: S608
+        f" GROUP BY {column}, layer ORDER BY {column}, layer",
         parameters=bound,
     ).result_rows
     scores: Counter[str] = Counter()
@@ -109,21 +115,46 @@ def groups(
     client: Client, database: str, chosen: Filter, by: Sequence[str], bucket_ns: int | None, limit: int
 ) -> list[Group]:
     """One score by dimensions and stretches of time; in order of time, then what fails most."""
-    for dimension in by:
-        check_dimension(dimension)
-    source, bound = verdict_source(client, database, chosen, bucket_ns=bucket_ns or 0)
-    keys = "".join(f"{dimension}, " for dimension in by)
+    source, bound = verdict_source(client, database, chosen, bucket_ns=bucket_ns or 0, by=by)
+    keys, commonest = _grouping_keys(client, source, bound, by)
+    named = "".join(f"{key} AS key_{at}, " for at, key in enumerate(keys))
+    grouped = "".join(f"key_{at}, " for at in range(len(keys)))
     start = "toInt64(0)" if bucket_ns is None else _BUCKET
     rows = client.query(
-        f"SELECT {SUMS}, max(unit), {start} AS start, {keys} sum(failed) AS fails FROM {source}"  # noqa: S608
-        f" GROUP BY {keys} start ORDER BY start, fails DESC, {keys} start LIMIT {{rows:UInt32}}",
-        parameters={**bound, "bucket": bucket_ns or 0, "rows": limit},
+        f"SELECT {SUMS}, max(unit), {start} AS start, {named} sum(failed) AS fails FROM {source}"  # noqa: S608
+        f" GROUP BY {grouped} start ORDER BY start, fails DESC, {grouped} start LIMIT {{rows:UInt32}}",
+        parameters={**bound, **commonest, "bucket": bucket_ns or 0, "rows": limit},
     ).result_rows
     made = [_group(row, by, chosen, bucket_ns) for row in rows]
     # Only the scores themselves have percentiles; most scores are verdicts and have no amounts.
     if any(group.raw_mean is not None for group in made):
-        return _with_percentiles(client, database, chosen, by, bucket_ns, made)
+        return _with_percentiles(client, database, chosen, by, bucket_ns, made, keys, commonest)
     return made
+
+
+def _grouping_keys(
+    client: Client, source: str, bound: Mapping[str, Any], by: Sequence[str]
+) -> tuple[list[str], dict[str, Any]]:
+    """Return the expression of each dimension, and the parameters in them.
+
+    Attributes have any number of values, so that of those that spans carry the commonest are kept.
+    """
+    keys: list[str] = []
+    commonest: dict[str, Any] = {}
+    for name in by:
+        check_dimension(name)
+        column = column_of(name)
+        if not is_carried(name):
+            keys.append(column)
+            continue
+        rows = client.query(
+            f"SELECT {column} FROM {source} GROUP BY {column} ORDER BY count() DESC, {column}"  # noqa: S608
+            " LIMIT {values:UInt32}",
+            parameters={**bound, "values": MOST_VALUES},
+        ).result_rows
+        commonest[f"{column}_common"] = [str(row[0]) for row in rows]
+        keys.append(f"if({column} IN {{{column}_common:Array(String)}}, {column}, '{OTHERS}')")
+    return keys, commonest
 
 
 def _group(row: Sequence[Any], by: Sequence[str], chosen: Filter, bucket_ns: int | None) -> Group:
@@ -148,14 +179,18 @@ def _with_percentiles(
     by: Sequence[str],
     bucket_ns: int | None,
     made: Sequence[Group],
+    keys: Sequence[str],
+    commonest: Mapping[str, Any],
 ) -> list[Group]:
     condition, bound = chosen.where()
-    keys = "".join(f"{dimension}, " for dimension in by)
+    source, carried = chosen.source(database, by)
+    named = "".join(f"{key} AS key_{at}, " for at, key in enumerate(keys))
+    grouped = "".join(f"key_{at}, " for at in range(len(keys)))
     start = "toInt64(0)" if bucket_ns is None else _BUCKET.replace("at", "toUnixTimestamp64Nano(span_time)")
     rows = client.query(
-        f"SELECT {start} AS start, {keys} quantileExact(0.5)(raw), quantileExact(0.95)(raw)"  # noqa: S608
-        f" FROM {database}.scores FINAL WHERE {condition} AND raw IS NOT NULL GROUP BY {keys} start",
-        parameters={**bound, "bucket": bucket_ns or 0},
+        f"SELECT {start} AS start, {named} quantileExact(0.5)(raw), quantileExact(0.95)(raw)"  # noqa: S608
+        f" FROM {source} WHERE {condition} AND raw IS NOT NULL GROUP BY {grouped} start",
+        parameters={**bound, **carried, **commonest, "bucket": bucket_ns or 0},
     ).result_rows
     found = {
         (int(row[0]) if bucket_ns is not None else chosen.start_ns or 0, *map(str, row[1:-2])): row[-2:]
@@ -174,12 +209,13 @@ def reasons_not_judged(
 ) -> list[tuple[str, str, int]]:
     """Why layers gave no verdict: outcome, reason, and how often; the commonest first."""
     condition, bound = chosen.where()
+    source, keys = chosen.source(database)
     rows = client.query(
         "SELECT outcome, if(outcome = 'errored', error_type, explanation) AS reason, count() AS times"  # noqa: S608
-        f" FROM {database}.scores FINAL WHERE {condition} AND name = layer"
+        f" FROM {source} WHERE {condition} AND name = layer"
         " AND outcome IN ('skipped', 'errored')"
         " GROUP BY outcome, reason ORDER BY times DESC, reason LIMIT {limit:UInt32}",
-        parameters={**bound, "limit": limit},
+        parameters={**bound, **keys, "limit": limit},
     ).result_rows
     return [(str(row[0]), str(row[1]), int(row[2])) for row in rows]
 
@@ -265,9 +301,11 @@ def traces(
     """Traces with the verdicts of their runs; see `Store.traces`."""
     condition, bound = _which_traces(project, since_ns, failing)
     if cohort:
-        of_cohort, values = Filter(cohort=cohort).where()
-        condition += f" AND trace_id IN (SELECT trace_id FROM {database}.scores FINAL WHERE {of_cohort})"  # noqa: S608
-        bound |= values
+        of_cohort = Filter(cohort=cohort, start_ns=since_ns)
+        chosen, values = of_cohort.where()
+        source, keys = of_cohort.source(database)
+        condition += f" AND trace_id IN (SELECT trace_id FROM {source} WHERE {chosen})"  # noqa: S608
+        bound |= values | keys
     if before is not None:
         # In the order of the rows: newer first, then by id.
         condition += (

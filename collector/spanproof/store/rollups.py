@@ -15,6 +15,7 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
+from spanproof.store.dimensions import column_of, is_carried
 from spanproof.store.filters import Filter, verdict_conditions
 from spanproof.store.schema import (
     DIMENSIONS,
@@ -88,18 +89,24 @@ def refresh(client: Client, database: str) -> int:
 
 
 def verdict_source(
-    client: Client, database: str, chosen: Filter, fails_when: FailsWhen | None = None, bucket_ns: int = 0
+    client: Client,
+    database: str,
+    chosen: Filter,
+    fails_when: FailsWhen | None = None,
+    bucket_ns: int = 0,
+    by: Sequence[str] = (),
 ) -> tuple[str, dict[str, Any]]:
     """Return a subquery of counts, and its parameters: `ROLLUP_SUMS`, `unit`, the group and `at` (Unix ns).
 
     Rows are of scores or of many of them added up, so that all of them are to be summed. Where `bucket_ns` is
-    given, a row is of one stretch of that length.
+    given, a row is of one stretch of that length. Dimensions of `by` that spans carry have a column as well.
     """
     start_ns, end_ns = max(0, chosen.start_ns or 0), _end_of(chosen)
     first, last = -(-start_ns // _HOUR_NS), min(end_ns // _HOUR_NS, _LATEST_HOUR)
     counted_ahead = fails_when is None and not chosen.every_version and chosen.trace_id is None
-    if not counted_ahead or bucket_ns % _HOUR_NS or first >= last:
-        return _raw_source(database, chosen, [(start_ns, end_ns)], fails_when)
+    carried = [name for name in (*by, *chosen.cohort) if is_carried(name)]
+    if not counted_ahead or carried or bucket_ns % _HOUR_NS or first >= last:
+        return _raw_source(database, chosen, [(start_ns, end_ns)], fails_when, carried)
     dirty = _dirty_hours(client, database, first, last)
     pieces = [(start_ns, first * _HOUR_NS), *((hour * _HOUR_NS, (hour + 1) * _HOUR_NS) for hour in dirty)]
     pieces = _merge([*pieces, (last * _HOUR_NS, end_ns)])
@@ -134,18 +141,23 @@ def _counted_source(
 
 
 def _raw_source(
-    database: str, chosen: Filter, pieces: Sequence[tuple[int, int]], fails_when: FailsWhen | None = None
+    database: str,
+    chosen: Filter,
+    pieces: Sequence[tuple[int, int]],
+    fails_when: FailsWhen | None = None,
+    carried: Sequence[str] = (),
 ) -> tuple[str, dict[str, Any]]:
     """Return pieces of time, each from its first nanosecond to before its last, out of the scores."""
     condition, bound = replace(chosen, start_ns=None, end_ns=None).where()
     within, times = _within(pieces)
     passes, fails, threshold = verdict_conditions(fails_when)
+    rows, keys = chosen.source(database, carried)
+    columns = ", ".join((*_GROUP, *dict.fromkeys(column_of(name) for name in carried)))
     source = (
-        f"(SELECT {', '.join(_GROUP)}, {_raw_sums(passes, fails)}, unit,"  # noqa: S608
-        f" toUnixTimestamp64Nano(span_time) AS at FROM {database}.{SCORES.name} FINAL"
-        f" WHERE {condition} AND ({within}))"
+        f"(SELECT {columns}, {_raw_sums(passes, fails)}, unit,"  # noqa: S608
+        f" toUnixTimestamp64Nano(span_time) AS at FROM {rows} WHERE {condition} AND ({within}))"
     )
-    return source, bound | times | threshold
+    return source, bound | times | threshold | keys
 
 
 def _raw_sums(passes: str, fails: str) -> str:

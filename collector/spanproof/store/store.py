@@ -27,8 +27,9 @@ from spanproof.store.browse import Browse
 from spanproof.store.cells import Row
 from spanproof.store.connection import Connections, connect
 from spanproof.store.dead_letters import DeadLetter, dead_letters, letter_row
+from spanproof.store.dimensions import Subject
 from spanproof.store.documents import DOCUMENT_FORMAT, read_document
-from spanproof.store.erase import Subject, erase_traces, traces_of
+from spanproof.store.erase import erase_traces, traces_of
 from spanproof.store.external import (
     ExternalScore,
     external_row,

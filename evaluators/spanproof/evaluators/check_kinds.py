@@ -15,3 +15,4 @@ class Check(StrEnum):
     JSON_SCHEMA = "json_schema"
     NUMERIC = "numeric"
     EXPRESSION = "expression"
+    CEL = "cel"

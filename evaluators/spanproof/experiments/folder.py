@@ -58,6 +58,7 @@ class ExperimentFolder:
                     f"{self.path} holds another experiment: its {key} is {known.get(key)!r}, not {value!r};"
                     " give another folder, or the same arguments"
                 )
+        self._remove_unfinished_line()
         return self.read_trials()
 
     def read_head(self) -> dict[str, Any]:
@@ -83,7 +84,7 @@ class ExperimentFolder:
     def read_trials(self) -> list[Trial]:
         """Return the trials in the order in which they ended, without their rows: `read_row` has those.
 
-        A last line that was cut off is removed.
+        The experiment may be running: a last line that is not whole yet is left out.
 
         Raises:
             ExperimentError: a line is no trial.
@@ -92,10 +93,9 @@ class ExperimentFolder:
         if not file.exists():
             return []
         trials = []
-        with file.open("r+b") as lines:
+        with file.open("rb") as lines:
             for number, (offset, line) in enumerate(_lines(lines), start=1):
                 if not line.endswith(b"\n"):
-                    lines.truncate(offset)
                     break
                 try:
                     trial = read_trial(json.loads(line))
@@ -124,6 +124,14 @@ class ExperimentFolder:
             file.flush()
             os.fsync(file.fileno())
         return replace(trial, row=None)
+
+    def _remove_unfinished_line(self) -> None:
+        """Cut off what an interrupt left of a line, so that the next trial begins a line of its own."""
+        file = self.path / "trials.jsonl"
+        if not file.exists():
+            return
+        with file.open("r+b") as lines:
+            lines.truncate(sum(len(line) for line in lines if line.endswith(b"\n")))
 
 
 def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from spanproof.cli.app import run
 from spanproof.evaluators.custom import BuiltIn, Call, Check, EvaluatorError
 
+MANY = f"[{', '.join(['1'] * 100)}]"
 SCHEMA = {"type": "object", "required": ["total"], "properties": {"total": {"type": "number"}}}
 
 
@@ -40,6 +41,12 @@ SCHEMA = {"type": "object", "required": ["total"], "properties": {"total": {"typ
         ("expression", "a refund of 45", '"refund" in completion and completion | length < 20', 1.0),
         ("expression", {"total": 45}, "completion.total > 45", 0.0),
         ("expression", [1, 2, 3], "(completion | length) / 4", 0.75),
+        ("cel", "a refund of 45", 'completion.contains("refund") && size(completion) < 20', 1.0),
+        ("cel", {"total": 45}, "completion.total > 45", 0.0),
+        ("cel", {"total": 45.5}, "has(completion.total) && completion.total > 45", 1.0),
+        ("cel", [1, 2, 3], "double(size(completion)) / 4.0", 0.75),
+        ("cel", {"id": 2**70}, "completion.id > 0", 1.0),
+        ("cel", "\ud800", "size(completion) == 1", 1.0),
     ],
 )
 def test_a_check_compares_a_completion_with_a_target(check, completion, target, score):
@@ -121,17 +128,51 @@ def test_a_check_is_tried_line_by_line(capfdbinary, monkeypatch):
         ("completion.__class__.__mro__", "unsafe"),
     ],
 )
-def test_an_expression_that_gives_no_score_is_an_error(expression, message):
+def test_an_expression_of_jinja_that_gives_no_score_is_an_error(expression, message):
     found = BuiltIn("x", Check.EXPRESSION).evaluate(Call("a", expression, {"task": "buy tea"}))
     assert found.score is None
     assert message in str(found.message)
 
 
-def test_an_expression_that_is_none_is_refused_before_any_trace():
-    with pytest.raises(EvaluatorError, match="no expression of Jinja"):
-        BuiltIn("x", Check.EXPRESSION).check_target("a and")
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("nothing.there", 'No value with name "nothing"'),
+        ("task", "expected true, false or 0 to 1"),
+        ("1 / 0 == 1", "divide by zero"),
+        ("completion + 1", "No matching overloads"),
+        ('completion.matches("(")', "invalid regular expression"),
+        (f"{'[' * 500}1{']' * 500} == 1", "recursion limit"),
+        (f"{MANY}.all(a, {MANY}.all(b, {MANY}.all(c, true)))", "Iteration budget exceeded"),
+    ],
+)
+def test_an_expression_of_cel_that_gives_no_score_is_an_error(expression, message):
+    found = BuiltIn("x", Check.CEL).evaluate(Call("a", expression, {"task": "buy tea"}))
+    assert found.score is None
+    assert message in str(found.message)
 
 
-def test_an_expression_sees_the_variables_of_a_span():
-    call = Call("45", "answer == completion and outputs | length == 1", {"answer": "45", "outputs": ["x"]})
-    assert BuiltIn("x", Check.EXPRESSION).evaluate(call).score == 1.0
+def test_a_value_of_any_depth_leaves_the_process_alive():
+    nested = []
+    for _ in range(900):
+        nested = [nested]
+    found = BuiltIn("x", Check.CEL).evaluate(Call(nested, "size(completion) == 1"))
+    assert (found.score, found.error_type) == (None, "BadTarget")
+
+
+@pytest.mark.parametrize(("check", "language"), [(Check.EXPRESSION, "Jinja"), (Check.CEL, "CEL")])
+def test_an_expression_that_is_none_is_refused_before_any_trace(check, language):
+    with pytest.raises(EvaluatorError, match=f"no expression of {language}"):
+        BuiltIn("x", check).check_target("a and")
+
+
+@pytest.mark.parametrize(
+    ("check", "expression"),
+    [
+        (Check.EXPRESSION, "answer == completion and outputs | length == 1"),
+        (Check.CEL, 'answer == completion && outputs.exists(each, each == "x")'),
+    ],
+)
+def test_an_expression_sees_the_variables_of_a_span(check, expression):
+    call = Call("45", expression, {"answer": "45", "outputs": ["x"]})
+    assert BuiltIn("x", check).evaluate(call).score == 1.0

@@ -13,7 +13,7 @@ from rich.text import Text
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.input.jsonl import BadRow, Row, answer_lines, jsonl_option, require_jsonl
 from spanproof.cli.options.cluster import find_cluster
-from spanproof.cli.options.cohort import where_option
+from spanproof.cli.options.cohort import by_option, where_option
 from spanproof.cli.options.store import (
     find_run,
     find_trace,
@@ -29,7 +29,6 @@ from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.intervals import wilson
 from spanproof.failures import Rating, Signature, State, cluster, explain, rate_run, read_raised, sign
 from spanproof.store import CohortShare, FailingRun, FailureCluster, Store, TriageAction
-from spanproof.store.schema import DIMENSIONS
 from spanproof.trace import Layer
 
 _STYLES = {
@@ -98,9 +97,7 @@ def list_(
 @command.command("show")
 @click.argument("cluster")
 @_since_option
-@click.option(
-    "--by", multiple=True, type=click.Choice(DIMENSIONS), help="Shares by this dimension; may be given often."
-)
+@by_option("Shares by this dimension; may be given often.")
 @limit_option(5, "Runs shown at most.")
 @store_option
 @_json_option

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
-from spanproof.cli.options.cohort import where_option
+from spanproof.cli.options.cohort import by_option, where_option
 from spanproof.cli.options.store import opened_store, parse_span, store_option
 from spanproof.cli.output.console import console, inform, print_json
 from spanproof.cli.output.hostile import plain
@@ -24,7 +24,6 @@ from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.intervals import difference_interval, wilson
 from spanproof.gate import ScoreRef, parse_score
 from spanproof.store import Group, Store
-from spanproof.store.schema import DIMENSIONS
 from spanproof.store.values import FailRate
 
 
@@ -79,7 +78,7 @@ _PARTS = {
 
 @click.command("query")
 @click.argument("score")
-@click.option("--by", multiple=True, type=click.Choice(DIMENSIONS), help="A dimension; may be given often.")
+@by_option("A dimension; may be given often: agent, user, attribute:tenant.id.")
 @click.option(
     "--rate",
     type=click.Choice([each.value for each in Rate]),

@@ -116,8 +116,8 @@ def custom(
     """Try an evaluator of your own.
 
     FILE is a .py, .ts or .js file with `main`, which runs in the sandbox, or one of the built-in checks:
-    exact_match, contains, regex, json_valid, json_schema, numeric. In: {"id", "completion", "target"?,
-    "variables"?}. Out: {"id", "score", "raw"?, "explanation", "skipped"?, "error"?}.
+    exact_match, contains, regex, json_valid, json_schema, numeric, expression, cel. In: {"id", "completion",
+    "target"?, "variables"?}. Out: {"id", "score", "raw"?, "explanation", "skipped"?, "error"?}.
     """
     require_jsonl(f"score custom {file}", jsonl=jsonl)
     if str(file) in list(Check):

@@ -1,4 +1,4 @@
-"""The cohort that a command reads: `--where DIMENSION=VALUE`."""
+"""The cohort that a command reads, `--where DIMENSION=VALUE`, and what it splits by, `--by DIMENSION`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from spanproof.cli.problems import UsageProblem
-from spanproof.store.schema import DIMENSIONS
+from spanproof.store.dimensions import check_dimension
+from spanproof.store.errors import StoreError
 
 
 def where_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -23,14 +24,36 @@ def where_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
+def by_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command `--by`; it is called with `by`, dimensions, each once."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @click.option("--by", multiple=True, metavar="DIMENSION", help=text)
+        @wraps(command)
+        def wrapped(*args: Any, by: tuple[str, ...], **kwargs: Any) -> Any:
+            for dimension in by:
+                _check(f"--by {dimension!r}", dimension)
+            return command(*args, by=tuple(dict.fromkeys(by)), **kwargs)
+
+        return wrapped
+
+    return decorate
+
+
 def _read_cohort(where: Sequence[str]) -> dict[str, str]:
     cohort = {}
     for each in where:
         dimension, equals, value = each.partition("=")
-        if not equals or dimension not in DIMENSIONS:
-            raise UsageProblem(
-                f"--where {each!r} names no dimension with a value",
-                f"Write DIMENSION=VALUE; the dimensions are {', '.join(DIMENSIONS)}.",
-            )
+        if not equals:
+            raise UsageProblem(f"--where {each!r} has no value", "Write DIMENSION=VALUE.")
+        _check(f"--where {each!r}", dimension)
         cohort[dimension] = value
     return cohort
+
+
+def _check(place: str, dimension: str) -> None:
+    try:
+        check_dimension(dimension)
+    except StoreError as problem:
+        wrong, _, remedy = str(problem).removeprefix("cohort: ").partition("; ")
+        raise UsageProblem(f"{place}: {wrong}", f"{remedy[:1].upper()}{remedy[1:]}.") from problem

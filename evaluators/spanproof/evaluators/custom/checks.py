@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import Any, Final
 
 from spanproof.evaluators.answers import (
     check_schema,
@@ -16,11 +17,17 @@ from spanproof.evaluators.answers import (
     text_of,
 )
 from spanproof.evaluators.check_kinds import Check
+from spanproof.evaluators.custom.cel import compile_cel, evaluate_cel
 from spanproof.evaluators.custom.expressions import compile_expression, evaluate_expression
 from spanproof.evaluators.custom.function import Call, Returned
 from spanproof.evaluators.evaluator import EvaluatorError
 from spanproof.sandbox import JsonValue
 from spanproof.trace import digest
+
+_EXPRESSIONS: Final[Mapping[Check, Callable[[str, Mapping[str, Any]], Any]]] = {
+    Check.EXPRESSION: evaluate_expression,
+    Check.CEL: evaluate_cel,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +75,8 @@ class BuiltIn:
                 _number(target)
             case Check.EXPRESSION:
                 compile_expression(text_of(target))
+            case Check.CEL:
+                compile_cel(text_of(target))
             case Check.EXACT_MATCH | Check.CONTAINS if target is None:
                 raise ValueError("there is none to compare with")
 
@@ -78,9 +87,10 @@ class BuiltIn:
         if call.target is None and self.check_kind is not Check.JSON_VALID:
             return Returned(skipped="there is no target")
         try:
-            if self.check_kind is Check.EXPRESSION:
+            if self.check_kind in _EXPRESSIONS:
                 values = {**call.variables, "completion": call.completion}
-                return _returned(evaluate_expression(text_of(call.target), values), text_of(call.target))
+                found = _EXPRESSIONS[self.check_kind](text_of(call.target), values)
+                return _returned(found, text_of(call.target))
             holds, why = self._compare(call.completion, call.target)
         except ValueError as problem:
             return Returned(error_type="BadTarget", message=str(problem))
@@ -114,7 +124,7 @@ class BuiltIn:
                     holds,
                     f"{shown} {'has' if holds else 'has not'} {wanted_number:g} ± {self.tolerance:g}",
                 )
-            case Check.EXPRESSION:
+            case Check.EXPRESSION | Check.CEL:
                 raise AssertionError("an expression compares nothing")
 
     def _folded(self, text: str) -> str:

@@ -1,0 +1,78 @@
+"""Expressions of CEL over a span: `completion.contains("refund") && size(completion) < 500`.
+
+The runtime is that of the CEL project: it bounds the depth of an expression and the iterations of its loops,
+and its regular expressions are RE2's. Values come from a trace, so what it cannot hold is changed or refused
+here: it wraps whole numbers above 64 bits around, and recurses over nested values without a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from cel_expr_python import cel
+
+_DEEPEST: Final = 200
+_INT64: Final = 2**63
+
+_ENVIRONMENT = cel.NewEnv()
+
+
+@lru_cache(maxsize=256)
+def compile_cel(text: str) -> cel.Expression:
+    """Return an expression that can be evaluated; its names are looked up then.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        return _ENVIRONMENT.compile(text.encode("utf-8", "replace").decode(), disable_check=True)
+    except RuntimeError as problem:
+        raise ValueError(f"no expression of CEL: {_first_line(problem)}") from problem
+
+
+def evaluate_cel(text: str, values: Mapping[str, Any]) -> Any:
+    """Return what an expression gives for these values.
+
+    Raises:
+        ValueError: it is none, names a value that is not there, or fails.
+    """
+    expression = compile_cel(text)
+    try:
+        found = expression.eval(data={name: _plain(value) for name, value in values.items()})
+    except RuntimeError as problem:
+        raise ValueError(f"CEL: {_first_line(problem)}") from problem
+    if found.type() == cel.Type.ERROR:
+        raise ValueError(f"CEL: {_first_line(found.value())}")
+    return found.plain_value()
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """Return a JSON value as the runtime can hold it.
+
+    Raises:
+        ValueError: it is nested too deeply.
+    """
+    if depth > _DEEPEST:
+        raise ValueError(f"a value is nested more than {_DEEPEST} levels deep")
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, int) and not -_INT64 <= value < _INT64:
+        return _as_double(value)
+    if isinstance(value, Mapping):
+        return {_plain(str(key)): _plain(each, depth + 1) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each, depth + 1) for each in value]
+    return value
+
+
+def _as_double(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def _first_line(problem: object) -> str:
+    return str(problem).partition("\n")[0]
