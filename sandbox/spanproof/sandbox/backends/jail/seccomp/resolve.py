@@ -74,7 +74,7 @@ class _Walk:
 
     @cached_property
     def _process(self) -> int:
-        return process_of(self._thread)
+        return kernel.process_of(self._thread)
 
     def resolve(self, path: str, *, follows: bool) -> str:
         """See `resolve_path`."""
@@ -124,12 +124,3 @@ class _Walk:
             if path.startswith(f"/proc/{own}/"):
                 return f"/proc/self/{path.removeprefix(f'/proc/{own}/')}"
         return path
-
-
-def process_of(thread: int) -> int:
-    """Return the process that a thread belongs to; its own number where that cannot be read."""
-    try:
-        with open(f"/proc/{thread}/status", "rb") as file:  # noqa: PTH123
-            return int(file.read().partition(b"\nTgid:")[2].split(None, 1)[0])
-    except (OSError, IndexError, ValueError):
-        return thread

@@ -119,13 +119,8 @@ class Watcher:
         if call.arch != self._arch.audit or call.number >= 0x40000000:
             self.record.note("privilege", f"foreign system call {call.number & 0x3FFFFFFF}", allowed=False)
             return Answer(errno.ENOSYS)
-        name = self._names.get(call.number, f"syscall {call.number}")
-        if self.steps is not None:
-            self.record = self.steps.record_of(name, call.pid)
-        if self.fixtures is not None:
-            self.fixtures.called(name, call.pid)
         try:
-            return self._handlers.get(name, self._refuse)(name, call)
+            return self._answer(self._names.get(call.number, f"syscall {call.number}"), call)
         except OSError:
             # The caller's memory cannot be read: the kernel would fail the call with EFAULT.
             return Answer(errno.EFAULT)
@@ -134,6 +129,13 @@ class Watcher:
         except Exception:  # noqa: BLE001 - whatever hostile arguments find, the call is answered
             self.record.unjudged += 1
             return EPERM
+
+    def _answer(self, name: str, call: Notification) -> Answer:
+        if self.steps is not None:
+            self.record = self.steps.record_of(name, call.pid)
+        if self.fixtures is not None:
+            self.fixtures.called(name, call.pid)
+        return self._handlers.get(name, self._refuse)(name, call)
 
     def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
         table: dict[str, Callable[[str, Notification], Answer]] = dict.fromkeys(REFUSED, self._refuse)
