@@ -86,7 +86,7 @@ LEFT_OUT = frozenset(("exit_group", "fork", "vfork", "rt_sigqueueinfo", "kexec_l
 def grammar() -> list[tuple[str, int, str]]:
     """Return every call that reaches a supervisor in some tier: name, number and kinds of arguments."""
     numbers = required_arch().numbers
-    names = set(rules.WATCHED | rules.REFUSED | rules.CONDITIONAL | rules.UNBOUNDED | SHOWN) | set(EXTRA)
+    names = set(rules.WATCHED | rules.REFUSED | rules.CONDITIONAL | SHOWN) | set(EXTRA)
     kinds = dict(KINDS)
     for name, (directory, path, _flags) in OPENS.items():
         kinds[name] = _with_paths([(directory, path)])
@@ -106,7 +106,8 @@ def grammar() -> list[tuple[str, int, str]]:
 def _with_paths(arguments: object) -> str:
     kinds = ["w"] * 6
     for directory, path in arguments:  # type: ignore[attr-defined] # rows of a table
-        kinds[path] = "p"
+        if path is not None:
+            kinds[path] = "p"
         if directory is not None:
             kinds[directory] = "f"
     return "".join(kinds)
