@@ -94,7 +94,7 @@ def test_prometheus_and_alertmanager_take_their_configuration() -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_what_prometheus_scrapes_and_grafana_asks_are_services_of_the_project() -> None:
+def test_what_prometheus_scrapes_and_grafana_queries_are_services_of_the_project() -> None:
     names = set(services("compose.whole.yaml"))
     prometheus = yaml.safe_load((DEPLOY / "prometheus" / "prometheus.yaml").read_text())
     for job in prometheus["scrape_configs"]:
