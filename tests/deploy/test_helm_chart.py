@@ -11,6 +11,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from spanproof.collector.roles import Role
 from spanproof.config.model import load_config
 
 ROOT = Path(__file__).parents[2]
@@ -74,23 +75,82 @@ def test_the_collector_reads_the_rendered_configuration(helm: str, values: Path,
     assert str(config.wal.directory) == "/var/lib/spanproof/wal"
 
 
+def of_values(helm: str, name: str) -> dict[str, dict[str, Any]]:
+    return documents(render(helm, "--values", str(Path(__file__).parent / "helm" / f"{name}.yaml")))
+
+
+def pod_of(resource: dict[str, Any]) -> dict[str, Any]:
+    pod: dict[str, Any] = resource["spec"]["template"]["spec"]
+    return pod
+
+
 def test_programs_get_no_right_that_their_tier_does_not_need(helm: str) -> None:
     reduced, full = (
-        documents(render(helm, "--values", str(values)))["StatefulSet/demo-spanproof"]["spec"]["template"][
-            "spec"
-        ]
-        for values in VALUES
+        pod_of(of_values(helm, name)["StatefulSet/demo-spanproof"]) for name in ("default", "full")
     )
     for pod in (reduced, full):
-        (container,) = pod["containers"]
-        assert pod["securityContext"]["runAsNonRoot"]
-        assert not pod["automountServiceAccountToken"]
-        assert container["securityContext"]["readOnlyRootFilesystem"]
-        assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+        assert_is_confined(pod)
     assert reduced["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
     assert "hostUsers" not in reduced
     assert full["hostUsers"] is False
     assert full["containers"][0]["securityContext"]["procMount"] == "Unmasked"
+
+
+def assert_is_confined(pod: dict[str, Any]) -> None:
+    (container,) = pod["containers"]
+    assert pod["securityContext"]["runAsNonRoot"]
+    assert not pod["automountServiceAccountToken"]
+    assert container["securityContext"]["readOnlyRootFilesystem"]
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+
+
+def test_each_role_is_one_that_the_collector_has_and_only_workers_get_the_sandbox(helm: str) -> None:
+    rendered = of_values(helm, "roles")
+    workloads = {
+        each["metadata"]["labels"]["app.kubernetes.io/component"]: each
+        for each in rendered.values()
+        if each["kind"] in {"Deployment", "StatefulSet"}
+    }
+    assert set(workloads) == {role.value for role in Role} - {Role.ALL.value}
+    for role, workload in workloads.items():
+        pod = pod_of(workload)
+        assert_is_confined(pod)
+        (container,) = pod["containers"]
+        assert container["args"][:3] == ["serve", "--role", role]
+        assert ("runtimeClassName" in pod) == ("nodeSelector" in pod) == (role == "worker")
+        assert ("hostUsers" in pod) == (role == "worker")
+        assert (pod["securityContext"]["seccompProfile"]["type"] == "Unconfined") == (role == "worker")
+        ports = {port["name"] for port in container["ports"]}
+        for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+            assert container[probe]["httpGet"]["port"] in ports
+
+
+def test_services_reach_the_ports_of_the_roles_they_are_for(helm: str) -> None:
+    for values in ("full", "roles"):
+        rendered = of_values(helm, values)
+        pods = [each["spec"]["template"] for each in rendered.values() if "template" in each.get("spec", {})]
+        services = [each for each in rendered.values() if each["kind"] == "Service"]
+        assert services
+        for service in services:
+            wanted = service["spec"]["selector"].items()
+            chosen = [pod for pod in pods if wanted <= pod["metadata"]["labels"].items()]
+            ports = {port["name"] for pod in chosen for port in pod["spec"]["containers"][0]["ports"]}
+            assert {port["targetPort"] for port in service["spec"]["ports"]} <= ports
+        (monitor,) = (each for each in rendered.values() if each["kind"] == "ServiceMonitor")
+        labels = monitor["spec"]["selector"]["matchLabels"].items()
+        assert len([each for each in services if labels <= each["metadata"]["labels"].items()]) == 1
+
+
+def test_workers_are_scaled_by_the_backlog_that_the_rules_record(helm: str) -> None:
+    rendered = of_values(helm, "roles")
+    scaler = rendered["HorizontalPodAutoscaler/demo-spanproof-worker"]["spec"]
+    (metric,) = scaler["metrics"]
+    assert metric["external"]["metric"]["name"].replace("spanproof_", "spanproof:") in {
+        rule.get("record")
+        for group in rendered["PrometheusRule/demo-spanproof"]["spec"]["groups"]
+        for rule in group["rules"]
+    }
+    assert "replicas" not in rendered["StatefulSet/demo-spanproof-worker"]["spec"]
 
 
 @pytest.mark.parametrize(
@@ -100,6 +160,9 @@ def test_programs_get_no_right_that_their_tier_does_not_need(helm: str) -> None:
         (["ingress.enabled=true", "ingress.host=a.example"], "ingress.tlsSecret"),
         (["sandbox.tier=none"], "sandbox.tier|/sandbox/tier"),
         (["replicas=3"], "replicas"),
+        (["roles.enabled=true"], "config.kafka.brokers"),
+        (["roles.enabled=true", "config.kafka.brokers[0]=kafka:9092"], "config.store.location"),
+        (["console.expose=true"], "config.console.oidc"),
     ],
 )
 def test_a_value_that_cannot_be_is_refused(helm: str, settings: list[str], message: str) -> None:

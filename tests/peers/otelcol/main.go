@@ -1,16 +1,22 @@
-// Program otelcol is the OpenTelemetry Collector with what the tests need of it: OTLP in, OTLP out.
+// Program otelcol is the OpenTelemetry Collector with the components that the tests and deploy/otelcol use.
 package main
 
 import (
 	"log"
 
+	"github.com/open-telemetry/opentelemetry-collector-contrib/exporter/kafkaexporter"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/confmap/provider/envprovider"
+	"go.opentelemetry.io/collector/confmap/provider/fileprovider"
 	"go.opentelemetry.io/collector/confmap/provider/yamlprovider"
 	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/exporter/debugexporter"
 	"go.opentelemetry.io/collector/exporter/otlpexporter"
 	"go.opentelemetry.io/collector/exporter/otlphttpexporter"
 	"go.opentelemetry.io/collector/otelcol"
+	"go.opentelemetry.io/collector/processor"
+	"go.opentelemetry.io/collector/processor/batchprocessor"
 	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/otlpreceiver"
 	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
@@ -21,11 +27,21 @@ func factories() (otelcol.Factories, error) {
 	if err != nil {
 		return otelcol.Factories{}, err
 	}
+	processors, err := otelcol.MakeFactoryMap[processor.Factory](batchprocessor.NewFactory())
+	if err != nil {
+		return otelcol.Factories{}, err
+	}
 	exporters, err := otelcol.MakeFactoryMap[exporter.Factory](
-		otlpexporter.NewFactory(), otlphttpexporter.NewFactory(),
+		debugexporter.NewFactory(),
+		kafkaexporter.NewFactory(),
+		otlpexporter.NewFactory(),
+		otlphttpexporter.NewFactory(),
 	)
 	return otelcol.Factories{
-		Receivers: receivers, Exporters: exporters, Telemetry: otelconftelemetry.NewFactory(),
+		Receivers:  receivers,
+		Processors: processors,
+		Exporters:  exporters,
+		Telemetry:  otelconftelemetry.NewFactory(),
 	}, err
 }
 
@@ -35,8 +51,12 @@ func main() {
 		Factories: factories,
 		ConfigProviderSettings: otelcol.ConfigProviderSettings{
 			ResolverSettings: confmap.ResolverSettings{
-				DefaultScheme:     "yaml",
-				ProviderFactories: []confmap.ProviderFactory{yamlprovider.NewFactory()},
+				DefaultScheme: "yaml",
+				ProviderFactories: []confmap.ProviderFactory{
+					envprovider.NewFactory(),
+					fileprovider.NewFactory(),
+					yamlprovider.NewFactory(),
+				},
 			},
 		},
 	}

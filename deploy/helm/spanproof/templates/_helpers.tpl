@@ -24,6 +24,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
   "wal" (dict "directory" "/var/lib/spanproof/wal")
   "sandbox" (dict "settings" (dict "tier" .Values.sandbox.tier))
 -}}
+{{- if .Values.console.expose }}{{ $_ := set $own "console" (dict "host" "0.0.0.0" "port" 4319) }}{{ end }}
 {{- $store := dict "store" (dict "location" "/var/lib/spanproof/store") -}}
 {{- mustMergeOverwrite $store (deepCopy .Values.config) $own | toYaml }}
 {{- end }}
