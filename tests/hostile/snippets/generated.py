@@ -1,7 +1,7 @@
 """Programs by class: what is attempted, by which way, from where in a program; each is on record.
 
-An object has one name on record, whichever way leads to it and whoever takes it: the main thread or another,
-a child or an orphan, a program that ends, or one that has attempted hundreds of other things.
+An object has one name on record, whichever way leads to it and whichever thread or process takes it: the main
+thread or another, a child or an orphan, a program that ends, or one that has attempted hundreds of others.
 """
 
 from __future__ import annotations

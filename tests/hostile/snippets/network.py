@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - programs keep their lines
-"""Programs that would speak to the world, to this machine, or to what stands in for a name service."""
+"""Programs that would speak to the world, to this machine, or to what replaces a name service."""
 
 from __future__ import annotations
 
