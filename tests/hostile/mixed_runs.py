@@ -2,7 +2,7 @@
 
 Usage: `python tests/hostile/mixed_runs.py RUNS [--seed N] [--set NAME=VALUE …]`.
 
-Half of the runs are hostile programs of `snippets`, drawn at random; half are ordinary ones, each of which must
+Half of the runs are hostile programs of `snippets`, drawn at random; half are ordinary, each of which must
 end well, with what it prints, no refused attempt, and a whole record. Afterwards there are as many processes,
 descriptors, mounts and control groups as before, and files where the reduced tier keeps its boxes; after
 closing, none. Exit code 1 when one of this does not hold, or a hostile program had no verdict.
