@@ -1,6 +1,6 @@
 # ruff: noqa: E501 - programs keep their lines
 """Programs that act under a name that is read otherwise than the kernel reads it, by a call next to the usual
-one, or by what ends whoever watches: each has a verdict, and what it tried is on record.
+one, or by what ends the process that watches: each has a verdict, and what it tried is on record.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ top = os.open('.', os.O_RDONLY)
 for _ in range(30):
     os.mkdir('d' * 200); os.chdir('d' * 200)
 """
-"""Below a directory whose path is longer than the kernel tells."""
+"""Below a directory whose path is longer than the kernel reports."""
 
 
 def _raw(name: str, body: str, on_record: Attempt | None = None, classes: str = "", **more: str) -> Hostile:
