@@ -21,7 +21,7 @@ from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.file import Encoding
 from spanproof.collector.wal.log import Wal
 from spanproof.config.model import load_config
-from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.model import NoReplay, TraceEvaluation
 from spanproof.store import StoreUnavailable
 from spanproof.trace import Errored, Layer, trace_of
 from spanproof.trace.codec import encode
@@ -97,6 +97,12 @@ class Rig:
         name = "spanproof_evaluation_attempts_failed_total"
         return self.telemetry.registry.get_sample_value(name, labels) or 0.0
 
+    def reasons(self) -> list[str]:
+        """Why the runs of the last trace that was handed on were not replayed."""
+        evaluation = self.done[-1].evaluation
+        assert evaluation is not None
+        return [run.replay.reason for run in evaluation.runs if isinstance(run.replay, NoReplay)]
+
     def one(self) -> Evaluated:
         wait_until(lambda: self.done, "the trace is evaluated")
         return self.done[0]
@@ -166,6 +172,26 @@ def test_a_trace_without_its_replay_is_evaluated_again_before_it_is_handed_on(
     assert evaluation is not None
     assert (tmp_path / "seen").exists()
     assert [run.replay.reason for run in evaluation.runs] == ["replay is switched off by evaluation.replay"]
+
+
+def test_a_trace_whose_build_takes_too_long_is_given_out_and_evaluated_again_from_the_store(
+    rig, make_request, tmp_path, monkeypatch
+) -> None:
+    for name, pause_s in (("_BUILD_PAUSE_S", 0.05), ("_LONGEST_BUILD_S", 0.0), ("_RESUBMIT_PAUSE_S", 0.05)):
+        monkeypatch.setattr(f"spanproof.collector.stages.evaluate.{name}", pause_s)
+    request = make_request((1, 1, None), service=f"unbuilt {tmp_path / 'built'}")
+    kind = request.resource_spans[0].scope_spans[0].spans[0].attributes.add(key="openinference.span.kind")
+    kind.value.string_value = "AGENT"
+    stored = encode(TraceEvaluation(trace_of(list(normalise(request))), (), ()))
+    rig.answers = [{}, {f"{1:032x}": stored}]
+    rig.submit(request)
+    wait_until(lambda: len(rig.done) > 1, "the trace is given out twice")
+    (tmp_path / "built").touch()
+    wait_until(lambda: "not yet" not in rig.reasons(), "the trace is evaluated with its environment")
+    assert rig.reasons() == ["replay is switched off by evaluation.replay"]
+    assert [evaluated.complete.generation for evaluated in rig.done] == list(range(len(rig.done)))
+    assert [evaluated.complete.records for evaluated in rig.done[1:]] == [()] * (len(rig.done) - 1)
+    assert rig.evaluators.drain(60)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tools over a fleet of delivery vans: what an agent needs to know about vans, drivers, chargers and fuel."""
+"""Tools over a fleet of delivery vans: vans, drivers, chargers and prices."""
 
 from __future__ import annotations
 

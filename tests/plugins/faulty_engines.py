@@ -18,7 +18,8 @@ from spanproof.trace import Trace
 class FaultyEngine:
     """An engine, but for traces of some services.
 
-    `raise`, `exit`, `hang`, `once FILE`; without a replay once, `building FILE` and `failed FILE`.
+    `raise`, `exit`, `hang`, `once FILE`; without a replay once, `building FILE` and `failed FILE`; until the
+    file is there, `unbuilt FILE`.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -42,6 +43,9 @@ class FaultyEngine:
         if fault in {"building", "failed"} and not Path(mark).exists():
             Path(mark).touch()
             replay = NoReplay("not yet", NoReplayCause(fault))
+            return replace(evaluation, runs=tuple(replace(run, replay=replay) for run in evaluation.runs))
+        if fault == "unbuilt" and not Path(mark).exists():
+            replay = NoReplay("not yet", NoReplayCause.BUILDING)
             return replace(evaluation, runs=tuple(replace(run, replay=replay) for run in evaluation.runs))
         return evaluation
 

@@ -123,7 +123,7 @@ def engine_of(config: Config, pipeline: Pipeline, sandbox: Sandbox | None, no_re
         sampling=Sampling(tuple(SamplingRule(**sample.model_dump()) for sample in rules.sampling)),
         fixtures=_fixtures(config),
         repeat_share=rules.repeat_share,
-        environment_from_trace=rules.environment_from_trace,
+        packages_from_trace=rules.packages_from_trace,
     )
 
 

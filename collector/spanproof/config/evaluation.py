@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, field_va
 
 from spanproof.config.section import Seconds, Section
 from spanproof.evaluators.check_kinds import Check
+from spanproof.evaluators.known_packages import KNOWN_PACKAGES
 from spanproof.evaluators.sampling import SampleBy
 from spanproof.trace import Cohort, Layer, SpanKind
 
@@ -81,10 +82,10 @@ class Evaluation(Section):
         description="A YAML file of what replays find, by cohort: files, a database, recorded HTTP, packages,"
         " seed, clock; see docs/replay.md.",
     )
-    environment_from_trace: bool = Field(
-        default=True,
-        description="Whether code that imports packages which are not installed here is replayed in those"
-        " that its trace records: built once, with your pip as it is configured; see docs/environments.md.",
+    packages_from_trace: tuple[str, ...] = Field(
+        default=KNOWN_PACKAGES,
+        description="Packages that a trace may have built to replay its code in, by their names in the index;"
+        " `*` allows any, none switches it off; see docs/environments.md.",
     )
     repeat_share: float = Field(
         default=0.0,

@@ -71,7 +71,7 @@ class Engine:
         hints: UserHints | None = None,
         fixtures: FixtureBook | None = None,
         repeat_share: float = 0.0,
-        environment_from_trace: bool = False,
+        packages_from_trace: Sequence[str] = (),
     ) -> None:
         """Put an engine together.
 
@@ -85,11 +85,11 @@ class Engine:
             hints: what the user says beside the traces: synonyms, prices.
             fixtures: what replays find, by cohort.
             repeat_share: share of the traces that are replayed twice, to find what is flaky.
-            environment_from_trace: replay in the packages that a trace records, where they are not here.
+            packages_from_trace: names of packages that a trace may have built to be replayed in.
         """
         self._pipeline = pipeline
         self._runner = Runner(
-            sandbox, replay_disabled_reason, repeat_share, environment_from_trace=environment_from_trace
+            sandbox, replay_disabled_reason, repeat_share, packages_from_trace=packages_from_trace
         )
         self._evaluators = by_cost(each for each in (*LAYER_RULES, *evaluators) if each.layer in layers)
         self._sampling = sampling or Sampling()

@@ -7,7 +7,7 @@ run. A sandbox's own trouble is no finding about the code: it is tried once more
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
@@ -51,7 +51,7 @@ class Runner:
         disabled_reason: str,
         repeat_share: float,
         *,
-        environment_from_trace: bool = False,
+        packages_from_trace: Sequence[str] = (),
     ) -> None:
         """Take a sandbox, which the caller closes.
 
@@ -59,11 +59,11 @@ class Runner:
             sandbox: None where no code is to run.
             disabled_reason: why that is, as users will read it; empty where no reason is given.
             repeat_share: share of the traces that are replayed twice.
-            environment_from_trace: replay in the packages that a trace records, where they are not here.
+            packages_from_trace: names of packages that a trace may have built to be replayed in.
         """
         self._sandbox = sandbox
-        built = sandbox.environments if sandbox is not None and environment_from_trace else None
-        self.environments = TraceEnvironments(built) if built is not None else None
+        built = sandbox.environments if sandbox is not None and packages_from_trace else None
+        self.environments = TraceEnvironments(built, packages_from_trace) if built is not None else None
         self._apis = ApiIndex(sandbox) if sandbox is not None else None
         self._no_replay = NoReplay(disabled_reason or _SWITCHED_OFF, NoReplayCause.SWITCHED_OFF)
         self._repeat_share = repeat_share

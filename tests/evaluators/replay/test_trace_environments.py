@@ -11,8 +11,10 @@ import pytest
 from wheelhouse import Wheels
 
 from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.known_packages import KNOWN_PACKAGES
 from spanproof.evaluators.model import NoReplay, NoReplayCause, Replay
 from spanproof.sandbox import Sandbox
+from spanproof.sandbox.environments import Environments
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import (
@@ -72,8 +74,8 @@ def trace(release: str = "1.2", code: str = CODE) -> Trace:
     return trace_of([agent, step])
 
 
-def engine(sandbox: Sandbox, *, from_trace: bool = True) -> Engine:
-    return Engine(pipeline=Pipeline(), sandbox=sandbox, environment_from_trace=from_trace)
+def engine(sandbox: Sandbox, *allowed: str) -> Engine:
+    return Engine(pipeline=Pipeline(), sandbox=sandbox, packages_from_trace=allowed or ("AlphaLib",))
 
 
 def test_a_run_is_replayed_in_the_packages_of_its_trace(wheels, own_jail):
@@ -111,7 +113,15 @@ def test_what_is_installed_here_is_used_as_it_is(own_jail):
     assert isinstance(run.replay, Replay)
 
 
-def test_without_the_setting_nothing_is_built(wheels, own_jail):
-    (run,) = engine(own_jail, from_trace=False).evaluate(trace()).runs
+@pytest.mark.parametrize("allowed", [KNOWN_PACKAGES, ("alphalib-x", "alpha")])
+def test_a_name_that_is_not_allowed_never_reaches_the_index(wheels, own_jail, monkeypatch, allowed):
+    monkeypatch.setattr(Environments, "lease", lambda *given: pytest.fail("the index was queried"))
+    (run,) = engine(own_jail, *allowed).evaluate(trace()).runs
     assert isinstance(run.replay, Replay)
     assert [step.agrees for step in run.replay.steps] == [None]
+
+
+def test_any_package_may_be_allowed(wheels, own_jail):
+    (run,) = engine(own_jail, "*").evaluate(trace()).runs
+    assert isinstance(run.replay, Replay)
+    assert [step.agrees for step in run.replay.steps] == [True]

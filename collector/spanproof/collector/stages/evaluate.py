@@ -38,6 +38,9 @@ _BUILD_PAUSE_S = 2.0
 _LONGEST_BUILD_S = 900.0
 """After so long a trace whose environment is still being built is given out without a replay."""
 
+_RESUBMIT_PAUSE_S = 60.0
+"""After so long such a trace is evaluated again from the store, until its environment is there."""
+
 _STOP_S = 10.0
 _JUDGE_DIRECTORY = "judge"
 
@@ -96,7 +99,16 @@ class Evaluators:
         self._inbox: queue.SimpleQueue[CompleteTrace | None] = queue.SimpleQueue()
         self._dispatch = threading.Thread(target=self._dispatch_all, name="spanproof-dispatch", daemon=True)
         self._lanes = [
-            _Lane(number, share, telemetry, places, hand_on, self._closing, wants_bodies=wants_bodies)
+            _Lane(
+                number,
+                share,
+                telemetry,
+                places,
+                hand_on,
+                self._closing,
+                resubmit=self.submit,
+                wants_bodies=wants_bodies,
+            )
             for number, share in enumerate(share_limits(start))
         ]
 
@@ -201,13 +213,19 @@ class Evaluators:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """One evaluation of a trace; `waited_s`: how long it has waited for its environment."""
+    """One evaluation of a trace.
+
+    Attributes:
+        waited_s: how long it has waited for its environment.
+        is_stored: it was given out without its environment: the store has all of it.
+    """
 
     complete: CompleteTrace
     former: str | None
     number: int = 1
     without_replay: str = ""
     waited_s: float = 0.0
+    is_stored: bool = False
 
 
 class _Lane:
@@ -226,6 +244,7 @@ class _Lane:
         hand_on: Callable[[Evaluated], None],
         closing: threading.Event,
         *,
+        resubmit: Callable[[CompleteTrace], None],
         wants_bodies: bool,
     ) -> None:
         self.opened: Future[None] = Future()
@@ -236,6 +255,7 @@ class _Lane:
         self._places = places
         self._hand_on = hand_on
         self._closing = closing
+        self._resubmit = resubmit
         self._wants_bodies = wants_bodies
         self._inbox: queue.SimpleQueue[_Attempt | None] = queue.SimpleQueue()
         self._later: list[tuple[float, int, _Attempt]] = []
@@ -287,6 +307,9 @@ class _Lane:
         return None
 
     def _work(self, attempt: _Attempt) -> None:
+        if attempt.is_stored:
+            self._resubmit(attempt.complete)
+            return
         result = self._try(attempt)
         if self._closing.is_set() and result.evaluation is None:
             return  # it stays in the log
@@ -297,6 +320,11 @@ class _Lane:
         if result.evaluation is not None:
             self._telemetry.evaluation_seconds.observe(result.seconds)
             self._hand_on(Evaluated(attempt.complete, result.evaluation, body=result.body))
+            if NoReplayCause.BUILDING in _causes(result.evaluation):
+                stored = replace(
+                    attempt.complete, bodies=(), records=(), generation=attempt.complete.generation + 1
+                )
+                self._put_later(_RESUBMIT_PAUSE_S, _Attempt(stored, None, is_stored=True))
             return
         self._telemetry.evaluation_attempts_failed.labels(result.stage).inc()
         if attempt.number < self._rules.attempts:
@@ -315,7 +343,7 @@ class _Lane:
 
         Again: while an environment is being built, and where a replay failed on our side.
         """
-        causes = {run.replay.cause for run in evaluation.runs if isinstance(run.replay, NoReplay)}
+        causes = _causes(evaluation)
         if NoReplayCause.BUILDING in causes and attempt.waited_s < _LONGEST_BUILD_S:
             return _BUILD_PAUSE_S, replace(attempt, waited_s=attempt.waited_s + _BUILD_PAUSE_S)
         if NoReplayCause.FAILED in causes and attempt.number < self._rules.attempts:
@@ -453,6 +481,11 @@ def share_limits(start: Start) -> list[Start]:
         sandbox = config.sandbox.model_copy(update={"workers": share})
         starts.append(replace(start, config=config.model_copy(update={"sandbox": sandbox, "judge": judge})))
     return starts
+
+
+def _causes(evaluation: TraceEvaluation) -> set[NoReplayCause]:
+    """Return why runs of a trace were not replayed."""
+    return {run.replay.cause for run in evaluation.runs if isinstance(run.replay, NoReplay)}
 
 
 def merged(former: CompleteTrace, later: CompleteTrace) -> CompleteTrace:

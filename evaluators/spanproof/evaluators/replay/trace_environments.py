@@ -12,6 +12,7 @@ import logging
 import re
 import threading
 import time
+from collections.abc import Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 
@@ -45,6 +46,7 @@ _PROVIDERS = {
 }
 """Distributions whose name is not their module's, by the module."""
 
+_ANY = "*"
 _SEPARATORS = re.compile(r"[-_.]+")
 _EXACT = re.compile(r"\d[\w.!+]*\Z")
 
@@ -56,8 +58,10 @@ class TraceEnvironments:
         in_background: runs do not wait for a build; they get a `NoReplay` and are evaluated again later.
     """
 
-    def __init__(self, environments: Environments) -> None:
+    def __init__(self, environments: Environments, allowed: Sequence[str]) -> None:
+        """Take the store, and the names of packages that may be built; `*` allows any."""
         self.in_background = False
+        self._allowed = frozenset(map(_normal, allowed))
         self._environments = environments
         self._pool = ThreadPoolExecutor(1, "spanproof-environments")
         self._builds: dict[PackageSet, tuple[float, Future[None]]] = {}
@@ -65,7 +69,7 @@ class TraceEnvironments:
 
     def of(self, trace: Trace, run: Run) -> PackageSet | NoReplay | None:
         """The package set to replay a run in; None where what is installed here will do."""
-        wanted = packages_of(trace, run)
+        wanted = packages_of(trace, run, self._allowed)
         if wanted is None:
             return None
         build = self._build(wanted)
@@ -99,8 +103,12 @@ class TraceEnvironments:
         self._environments.lease(wanted).close()
 
 
-def packages_of(trace: Trace, run: Run) -> PackageSet | None:
-    """The packages a run's code imports, as its process had them; None where all are installed here."""
+def packages_of(trace: Trace, run: Run, allowed: Collection[str]) -> PackageSet | None:
+    """The allowed packages that a run's code imports, as its process had them.
+
+    None where all are installed here, and where none is allowed: the names come out of a trace, which anyone
+    may have written, and a name that is private here is someone else's in a public index.
+    """
     recorded = trace.environment(run.span_id)
     if recorded is None:
         return None
@@ -109,7 +117,8 @@ def packages_of(trace: Trace, run: Run) -> PackageSet | None:
     for module in _modules(run):
         name = _normal(module)
         found = by_name.get(name) or by_name.get(_normal(_PROVIDERS.get(module.lower(), "")))
-        if found is not None and _EXACT.match(found[1]):
+        is_allowed = found is not None and (_ANY in allowed or _normal(found[0]) in allowed)
+        if found is not None and is_allowed and _EXACT.match(found[1]):
             pins[found[0]] = found[1]
     if all(map(_is_installed, pins)):
         return None
