@@ -88,9 +88,9 @@ def test_bandit_advises_and_never_denies() -> None:
     source = "import subprocess\nsubprocess.call('ls -l', shell=True)  # nosec\neval('1 + 1')\n"
     scan = Pipeline(Policy(bandit=True)).scan("python", source)
 
-    told = [one for one in scan.findings if one.rule.startswith("bandit.")]
-    assert {one.cwe for one in told} == {78}
-    assert {(one.line, one.severity, one.verdict) for one in told} <= {
+    reported = [one for one in scan.findings if one.rule.startswith("bandit.")]
+    assert {one.cwe for one in reported} == {78}
+    assert {(one.line, one.severity, one.verdict) for one in reported} <= {
         (line, Severity.ADVISORY, Verdict.ALLOW) for line in (1, 2, 3)
     }
     assert scan.verdict is Verdict.ALLOW
