@@ -33,7 +33,7 @@ _SNIPPETS = {
     "a parameter property outside": ("typescript", _READER + "new Reader('/etc/x').go()", Verdict.DENY),
     "a static field": (
         "javascript",
-        "const fs = require('fs')\nclass F { static #p = '/root/x'; static read() { return fs.readFileSync(F.#p) } }\nF.read()",
+        "class F { static #p = '/root/x'; static go() { require('fs').readFileSync(F.#p) } }\nF.go()",
         Verdict.DENY,
     ),
     "a getter": (

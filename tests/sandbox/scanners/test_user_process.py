@@ -94,7 +94,7 @@ def test_a_scanner_that_ends_its_process_denies(pipeline: Pipeline, word: str, r
     assert pipeline.scan("text", "fine").verdict is Verdict.REVIEW
 
 
-def test_what_a_scanner_raises_is_told_without_secrets(pipeline: Pipeline) -> None:
+def test_what_a_scanner_raises_is_reported_without_secrets(pipeline: Pipeline) -> None:
     reported = _denied_for(pipeline.scan("text", "secret"))
 
     assert "ValueError" in reported
