@@ -152,3 +152,24 @@ def test_an_allowed_call_is_not_judged() -> None:
     policy = Policy(allowed_calls=frozenset({"os.getenv"}))
 
     assert Pipeline(policy).scan("python", "import os\nos.getenv('X')").verdict is Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    ("name", "reported"),
+    [
+        ("ruby", "ruby"),
+        ("rb", "ruby"),
+        ("golang", "go"),
+        ("PHP", "php"),
+        ("cpp", "c++"),
+        ("rs", "rust"),
+        ("r", "r"),
+    ],
+)
+def test_a_language_that_no_scanner_reads_is_named_and_reviewed(name: str, reported: str) -> None:
+    scan = Pipeline().scan(name, 'system("rm -rf /")')
+
+    assert scan.verdict is Verdict.REVIEW
+    assert [(one.rule, one.message) for one in scan.findings] == [
+        ("language.unscanned", f"no scanner reads {reported}")
+    ]
