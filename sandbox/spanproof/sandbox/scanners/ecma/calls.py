@@ -159,6 +159,16 @@ def _of_map(script: Script, owner: Object, name: str, arguments: list[Value]) ->
     return any_of([*held, *([owner.rest] if owner.rest is not None else [])])
 
 
+def _listed(owner: Object, *, pairs: bool) -> Array:
+    """The values of an object, or its pairs of key and value."""
+    items: list[Value] = [
+        Array([Text((key,)), value]) if pairs else value for key, value in owner.entries.items()
+    ]
+    if owner.rest is not None:
+        items.append(Array([UNKNOWN, owner.rest]) if pairs else owner.rest)
+    return Array(items, more=owner.rest is not None or owner.is_many)
+
+
 def _new_map(pairs: Array) -> Object:
     """The object for `new Map([[key, value], …])`."""
     made = Object(is_map=True, rest=UNKNOWN if pairs.more else None)
@@ -226,6 +236,8 @@ def _call_reference(script: Script, function: Ref, arguments: list[Value], node:
         return effects.require(script, arguments[0] if arguments else UNKNOWN, node)
     if name == "Map" and (not arguments or isinstance(arguments[0], Array)):
         return _new_map(arguments[0] if arguments and isinstance(arguments[0], Array) else Array([]))
+    if name in {"Object.entries", "Object.values"} and arguments and isinstance(arguments[0], Object):
+        return _listed(arguments[0], pairs=name == "Object.entries")
     if name == "Object.assign" and arguments and isinstance(arguments[0], Object):
         for source in arguments[1:]:
             for key, value in source.entries.items() if isinstance(source, Object) else ():

@@ -37,7 +37,8 @@ def _class(script: Script, node: Node) -> Value:
                 made.constructor = function
         elif child.type.endswith("field_definition"):
             value = child.child_by_field_name("value")
-            script.store_entry(owner, key, script.evaluate(value) if value is not None else UNKNOWN)
+            if value is not None:
+                script.store_entry(owner, key, script.evaluate(value))
         else:
             script.evaluate(child)
     script.scope = outer

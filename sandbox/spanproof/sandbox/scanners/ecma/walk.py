@@ -238,9 +238,10 @@ class Script:
         elif kind == "object_pattern":
             self._bind_object(target, value, declare)
         elif kind == "array_pattern":
-            items = value.items if isinstance(value, Array) else []
+            lists = [option.items if isinstance(option, Array) else [] for option in options_of(value)]
             for index, child in enumerate(target.named_children):
-                self.bind(child, items[index] if index < len(items) else UNKNOWN, declare=declare)
+                item = any_of(items[index] if index < len(items) else UNKNOWN for items in lists)
+                self.bind(child, item, declare=declare)
         elif kind in {"member_expression", "subscript_expression"}:
             self._store(target, value)
 
