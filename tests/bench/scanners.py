@@ -1,7 +1,7 @@
 """Measures the pre-execution gate on labelled snippets: recall, false alarms and time, beside its peers.
 
     python tests/bench/scanners.py DATA_DIRECTORY [--misses] [--sizes] [--bandit PATH] [--detect-secrets PATH]
-        [--gitleaks PATH] [--secrets FILE]
+        [--gitleaks PATH] [--guarddog PATH] [--secrets FILE]
 
 `DATA_DIRECTORY` holds `redcode-dev.jsonl`, `benign-twins-dev.jsonl` and `humaneval.jsonl`; where one is
 absent its rows are left out. The repository's own evasions and benign snippets come on top. `FILE` has lines
@@ -126,11 +126,12 @@ def _measure(pipeline: Pipeline, case: Case, *, show: bool) -> list[Measured]:
 
 def _peers(case: Case, ours: list[Measured], arguments: argparse.Namespace) -> None:
     """The same snippets, as files, through the peers: a snippet with any finding counts as flagged."""
-    suffix = {"python": ".py", "bash": ".sh"}.get(case.samples[0].language, ".txt")
+    suffix = _SUFFIXES.get(case.samples[0].language, ".txt")
     for name, program, line in (
         ("bandit", arguments.bandit, ["-q", "-r", "-f", "json", "."]),
         ("detect-secrets", arguments.detect_secrets, ["scan", "--all-files", "."]),
         ("gitleaks", arguments.gitleaks, ["dir", ".", "-f", "json", "-r", "-", "--no-banner", "-l", "error"]),
+        ("guarddog", arguments.guarddog, ["pypi", "scan", ".", "--output-format", "json"]),
     ):
         if (name == "bandit" and suffix != ".py") or shutil.which(program) is None:
             continue
@@ -151,10 +152,16 @@ def _peers(case: Case, ours: list[Measured], arguments: argparse.Namespace) -> N
         )
 
 
+_SUFFIXES = {"python": ".py", "bash": ".sh", "javascript": ".js", "sql": ".sql"}
+
+
 def _flagged(peer: str, report: Any) -> set[str]:
     """The names of the files in which a peer finds anything."""
     if peer == "detect-secrets":
         return set(report["results"])
+    if peer == "guarddog":
+        findings = [one for rule in report["results"].values() if isinstance(rule, list) for one in rule]
+        return {Path(one["location"].rpartition(":")[0]).name for one in findings}
     if peer == "gitleaks":
         return {Path(one["File"]).name for one in report}
     return {Path(one["filename"]).name for one in report["results"]}
@@ -291,6 +298,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--bandit", default="bandit", help="the program; where absent its rows are left out")
     parser.add_argument("--detect-secrets", default="detect-secrets", help="likewise")
     parser.add_argument("--gitleaks", default="gitleaks", help="likewise")
+    parser.add_argument("--guarddog", default="guarddog", help="likewise")
     parser.add_argument("--secrets", type=Path, help="texts with and without secrets")
     parser.add_argument("--sizes", action="store_true", help="time over the size of the source")
     return parser.parse_args()

@@ -134,6 +134,8 @@ def test_hostile_names_and_sources_stay_inside_the_suite_and_come_back(suite):
     assert [snippet.source for snippet in case.snippets] == [s.source for s in run.run.snippets]
     assert {path.suffix for path in (suite / "cases" / case.id / "snippets").iterdir()} == {
         ".py", ".sh", ".sql", ".js", ".ts", ".json", ".yaml", ".html", ".txt",
+        ".c", ".cpp", ".cs", ".go", ".java", ".jl", ".kt", ".lua", ".pl", ".php", ".ps1", ".r", ".rb", ".rs",
+        ".scala", ".swift",
     }  # fmt: skip
     assert case.snippets[0].tape[0].args[1] == 2**80
 

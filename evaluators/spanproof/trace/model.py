@@ -36,7 +36,10 @@ class SpanKind(StrEnum):
 
 
 class Language(StrEnum):
-    """The languages of snippets; `OTHER` is code in none of them."""
+    """The languages of snippets; `OTHER` is code in none of them.
+
+    Only the first five are scanned and run. Code in a language after HTML is named and reported.
+    """
 
     PYTHON = "python"
     BASH = "bash"
@@ -46,6 +49,22 @@ class Language(StrEnum):
     JSON = "json"
     YAML = "yaml"
     HTML = "html"
+    C = "c"
+    CPP = "c++"
+    CSHARP = "c#"
+    GO = "go"
+    JAVA = "java"
+    JULIA = "julia"
+    KOTLIN = "kotlin"
+    LUA = "lua"
+    PERL = "perl"
+    PHP = "php"
+    POWERSHELL = "powershell"
+    R = "r"
+    RUBY = "ruby"
+    RUST = "rust"
+    SCALA = "scala"
+    SWIFT = "swift"
     OTHER = "other"
 
     @property
@@ -63,6 +82,22 @@ _SUFFIXES: Final[Mapping[Language, str]] = {
     Language.JSON: "json",
     Language.YAML: "yaml",
     Language.HTML: "html",
+    Language.C: "c",
+    Language.CPP: "cpp",
+    Language.CSHARP: "cs",
+    Language.GO: "go",
+    Language.JAVA: "java",
+    Language.JULIA: "jl",
+    Language.KOTLIN: "kt",
+    Language.LUA: "lua",
+    Language.PERL: "pl",
+    Language.PHP: "php",
+    Language.POWERSHELL: "ps1",
+    Language.R: "r",
+    Language.RUBY: "rb",
+    Language.RUST: "rs",
+    Language.SCALA: "scala",
+    Language.SWIFT: "swift",
 }
 
 

@@ -115,6 +115,7 @@ class Policy:
         languages: those a snippet may be written in; None allows all. Data (JSON, text …) is not held to it.
         topics: words and patterns of the user over prose, as rules.
         bandit: whether bandit runs too, as an adviser; it must be installed.
+        toxicity: whether prose is read for insults and abuse, as advice; needs the extra `toxicity`.
         sandbox_tier: the weakest wall a replay may run behind; None leaves it to the sandbox's own settings.
         overrides: changes for some agents, tools or cohorts; see `for_subject`.
     """
@@ -144,6 +145,7 @@ class Policy:
     languages: frozenset[str] | None = None
     topics: tuple[PatternRule, ...] = ()
     bandit: bool = False
+    toxicity: bool = False
     sandbox_tier: Tier | None = None
     overrides: tuple[Override, ...] = ()
 

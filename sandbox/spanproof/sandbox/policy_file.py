@@ -315,6 +315,7 @@ _READERS: Final[Mapping[str, _Reader]] = {
     "languages": _languages,
     "topics": _topics,
     "bandit": _flag,
+    "toxicity": _flag,
     "sandbox_tier": _tier,
     "overrides": _overrides,
 }

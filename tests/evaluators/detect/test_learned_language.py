@@ -15,6 +15,7 @@ from spanproof.evaluators import detect
 from spanproof.evaluators.detect import snippets_in
 from spanproof.evaluators.detect.language import identify
 from spanproof.evaluators.detect.learned import WEIGHTS, likeliest
+from spanproof.evaluators.detect.unscanned import UNSCANNED, name_unscanned
 from spanproof.trace import Language
 
 BENCH = Path(__file__).parents[2] / "bench" / "detection.py"
@@ -33,7 +34,8 @@ def bench():
 def test_detection_keeps_to_its_bounds_on_its_own_set(bench):
     items = list(bench.own_items())
     assert len(items) >= 300
-    assert {item.language for item in items} == {"", *(language.value for language in Language)}
+    scanned = {language.value for language in Language if language not in UNSCANNED}
+    assert {item.language for item in items} == {"", "other", *scanned}
     found = bench.measure(items)
     assert found.f1 >= 0.99
     assert found.language >= 0.97
@@ -58,7 +60,7 @@ def test_the_weights_are_small_and_in_the_package():
     ("source", "language"),
     [
         ("class Queue {\n  constructor() { this.items = []; }\n}", Language.JAVASCRIPT),
-        ("def total(items)\n  items.map { |item| item[:price] }.sum\nend", Language.OTHER),
+        ("def total(items)\n  items.map { |item| item[:price] }.sum\nend", Language.RUBY),
         ('<script src="app.js"></script>\n<link rel="stylesheet" href="main.css">', Language.HTML),
     ],
 )
@@ -126,3 +128,28 @@ def test_any_text_has_a_likeliest_kind_and_a_lead(text):
     kind, lead = likeliest(text)
     assert kind is None or kind in Language
     assert lead >= 0
+
+
+@pytest.mark.parametrize(
+    ("source", "language"),
+    [
+        ("func Add(a, b int) int {\n\treturn a + b\n}", Language.GO),
+        ("fn add(a: i32, b: i32) -> i32 {\n    a + b\n}", Language.RUST),
+        ("public class A {\n    public static void main(String[] args) { }\n}", Language.JAVA),
+        ('#include <stdio.h>\nint main(void) { printf("x"); return 0; }', Language.C),
+        ("#include <vector>\nint main() { std::vector<int> v; return v.size(); }", Language.CPP),
+        ("using System;\nclass A { static void Main() { Console.WriteLine(1); } }", Language.CSHARP),
+        ("$rows = [1, 2];\nforeach ($rows as $row) { echo $row; }", Language.PHP),
+        ("class A < B\n  def size\n    @items.each { |i| puts i }\n  end\nend", Language.RUBY),
+        ("fit <- lm(y ~ x, data = df)\nsummary(fit)", Language.R),
+        ("use strict;\nmy %seen;\nprint sort keys %seen;", Language.PERL),
+        ("fun main() {\n    val rows = listOf(1, 2)\n}", Language.KOTLIN),
+        ("import Foundation\nguard let x = y else { return }", Language.SWIFT),
+        ("object Main {\n  case class A(b: Int)\n}", Language.SCALA),
+        ("local t = {}\nfor k, v in pairs(t) do print(k .. v) end", Language.LUA),
+        ("Get-ChildItem | Where-Object { $_.Length -gt 10 }", Language.POWERSHELL),
+        ("a = b + c;\nreturn a;", Language.OTHER),
+    ],
+)
+def test_a_language_that_no_scanner_reads_is_named_by_what_only_it_has(source, language):
+    assert name_unscanned(source) is language

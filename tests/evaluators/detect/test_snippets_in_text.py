@@ -30,7 +30,7 @@ SOURCES = {
     Language.HTML: HTML,
     Language.YAML: YAML,
     Language.JSON: JSON,
-    Language.OTHER: JAVA,
+    Language.JAVA: JAVA,
 }
 PROSE = (
     "I looked at the boxes you asked about. Three of them cost 36 euros together, which is what you paid.\n"
@@ -78,7 +78,14 @@ def test_positions_are_where_the_source_stands(language, wrap):
         ("sh", Language.BASH),
         ("postgresql", Language.SQL),
         ("TS", Language.TYPESCRIPT),
-        ("go", Language.OTHER),
+        ("go", Language.GO),
+        ("golang", Language.GO),
+        ("rb", Language.RUBY),
+        ("C++", Language.CPP),
+        ("cs", Language.CSHARP),
+        ("php", Language.PHP),
+        ("ps1", Language.POWERSHELL),
+        ("dockerfile", Language.OTHER),
         ("json", Language.JSON),
     ],
 )
@@ -228,8 +235,8 @@ def test_texts_made_to_be_slow_do_not_hang(text, deadline):
     [
         ("base: &base\n  retries: 3\nlive:\n  <<: *base\n  debug: false", Language.YAML),
         ("hosts:\n  - &web\n    name: a\nother: !include x.yaml", Language.YAML),
-        ('orders <- read.csv("orders.csv")\nsummary(orders$total)', Language.OTHER),
-        ("fit <- stats::lm(y ~ x)\nprint(fit)", Language.OTHER),
+        ('orders <- read.csv("orders.csv")\nsummary(orders$total)', Language.R),
+        ("fit <- stats::lm(y ~ x)\nprint(fit)", Language.R),
     ],
 )
 def test_anchors_of_yaml_and_arrows_of_r_are_code(code, language):

@@ -1,4 +1,4 @@
-"""The golden files read as the specification: each source stands beside the findings it must give.
+"""The golden files read as the specification: each source is beside the findings it must give.
 
 A policy beside a source (`….policy.yaml`) is the one it is judged by.
 
@@ -42,7 +42,7 @@ def test_a_source_gives_exactly_the_expected_findings(path: Path) -> None:
     for name, secret in _MADE_UP.items():
         text = text.replace(f"<{name}>", secret)
     scan = pipeline.scan(_LANGUAGES[path.suffix], text)
-    told = {
+    reported = {
         "verdict": scan.verdict.value,
         "findings": [
             {
@@ -58,6 +58,6 @@ def test_a_source_gives_exactly_the_expected_findings(path: Path) -> None:
     }
     beside = path.with_name(f"{path.name}.expected.json")
     if os.environ.get("SPANPROOF_WRITE_GOLDEN"):
-        beside.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        beside.write_text(json.dumps(reported, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
-    assert told == json.loads(beside.read_text(encoding="utf-8"))
+    assert reported == json.loads(beside.read_text(encoding="utf-8"))

@@ -84,13 +84,23 @@ def test_an_installed_package_that_cannot_be_loaded_is_named(
         Pipeline()
 
 
+def test_toxicity_advises_and_never_denies() -> None:
+    pipeline = Pipeline(Policy(toxicity=True))
+    scan = pipeline.scan("text", "Thank you for waiting. You are a stupid idiot.\nThe order ships today.")
+
+    (toxic,) = [one for one in scan.findings if one.rule == "text.toxic"]
+    assert (toxic.line, toxic.column, toxic.severity) == (1, 24, Severity.ADVISORY)
+    assert scan.verdict is Verdict.ALLOW
+    assert not pipeline.scan("python", "x = 'You are a stupid idiot.'").findings
+
+
 def test_bandit_advises_and_never_denies() -> None:
     source = "import subprocess\nsubprocess.call('ls -l', shell=True)  # nosec\neval('1 + 1')\n"
     scan = Pipeline(Policy(bandit=True)).scan("python", source)
 
-    told = [one for one in scan.findings if one.rule.startswith("bandit.")]
-    assert {one.cwe for one in told} == {78}
-    assert {(one.line, one.severity, one.verdict) for one in told} <= {
+    reported = [one for one in scan.findings if one.rule.startswith("bandit.")]
+    assert {one.cwe for one in reported} == {78}
+    assert {(one.line, one.severity, one.verdict) for one in reported} <= {
         (line, Severity.ADVISORY, Verdict.ALLOW) for line in (1, 2, 3)
     }
     assert scan.verdict is Verdict.ALLOW

@@ -53,7 +53,7 @@ def test_a_missing_parser_denies_and_is_named(monkeypatch: pytest.MonkeyPatch) -
     assert "tree_sitter_bash" in scan.findings[0].message
 
 
-def test_a_scanner_is_asked_about_its_own_languages_only() -> None:
+def test_a_scanner_is_run_for_its_own_languages_only() -> None:
     pipeline = Pipeline(
         scanners=[Scanner("mine", frozenset({"sql"}), _raises), Scanner("other", None, _quiet)]
     )
@@ -93,7 +93,7 @@ def test_a_source_that_is_too_long_is_denied_at_once() -> None:
     assert scan.elapsed_us < 100_000
 
 
-def test_findings_tell_place_and_remedy() -> None:
+def test_findings_name_place_and_remedy() -> None:
     scan = Pipeline().scan("python", "import os\nx = 'ä'; os.remove('/etc/x')\n")
 
     finding = scan.findings[0]
@@ -103,7 +103,7 @@ def test_findings_tell_place_and_remedy() -> None:
     assert finding.remedy
 
 
-def test_a_finding_in_nested_code_stands_at_the_outer_call() -> None:
+def test_a_finding_in_nested_code_is_at_the_outer_call() -> None:
     scan = Pipeline().scan("python", "import os\n\nos.system('''\n\ncat /etc/passwd''')")
 
     assert [(finding.rule, finding.line) for finding in scan.findings] == [("shell.file.read-outside", 3)]
@@ -152,3 +152,24 @@ def test_an_allowed_call_is_not_judged() -> None:
     policy = Policy(allowed_calls=frozenset({"os.getenv"}))
 
     assert Pipeline(policy).scan("python", "import os\nos.getenv('X')").verdict is Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    ("name", "reported"),
+    [
+        ("ruby", "ruby"),
+        ("rb", "ruby"),
+        ("golang", "go"),
+        ("PHP", "php"),
+        ("cpp", "c++"),
+        ("rs", "rust"),
+        ("r", "r"),
+    ],
+)
+def test_a_language_that_no_scanner_reads_is_named_and_reviewed(name: str, reported: str) -> None:
+    scan = Pipeline().scan(name, 'system("rm -rf /")')
+
+    assert scan.verdict is Verdict.REVIEW
+    assert [(one.rule, one.message) for one in scan.findings] == [
+        ("language.unscanned", f"no scanner reads {reported}")
+    ]

@@ -44,7 +44,7 @@ def test_an_unknown_key_names_the_nearest_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "parts"),
     [
         ("hosts: data.test", ["hosts", "'data.test'", "hosts: [a, b]"]),
         ("hosts: ['https://data.test/x']", ["hosts", "host name alone"]),
@@ -71,11 +71,11 @@ def test_an_unknown_key_names_the_nearest_one(tmp_path: Path) -> None:
         ("overrides: [{when: {agent: a}, overrides: []}]", ["override 1", "unknown key 'overrides'"]),
     ],
 )
-def test_a_wrong_value_is_named_with_its_remedy(tmp_path: Path, text: str, told: list[str]) -> None:
+def test_a_wrong_value_is_named_with_its_remedy(tmp_path: Path, text: str, parts: list[str]) -> None:
     with pytest.raises(PolicyError) as problem:
         load_policy(_write(tmp_path, text))
 
-    assert all(part in str(problem.value) for part in [*told, "policy.yaml"])
+    assert all(part in str(problem.value) for part in [*parts, "policy.yaml"])
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_a_topic_is_found_in_prose_alone(language: str, text: str, rules: list[s
     )
 
 
-def test_a_scanner_of_an_override_that_cannot_be_loaded_is_told_at_once(tmp_path: Path) -> None:
+def test_a_scanner_of_an_override_that_cannot_be_loaded_is_reported_at_once(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("1 / 0", encoding="utf-8")
     document = {"overrides": [{"when": {"agent": "a"}, "scanner_files": ["mine.py"]}]}
 

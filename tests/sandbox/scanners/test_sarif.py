@@ -1,4 +1,4 @@
-"""SARIF: every log is valid, links to documentation that is there, and tells no secret."""
+"""SARIF: every log is valid, links to documentation that is there, and shows no secret."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ _SECRETS = {
 
 
 @pytest.mark.parametrize(("form", "secret"), _SECRETS.items(), ids=_SECRETS.keys())
-def test_a_providers_secret_is_found_and_never_told(form: str, secret: str) -> None:
+def test_a_providers_secret_is_found_and_never_shown(form: str, secret: str) -> None:
     scan = _PIPELINE.scan("python", f"client = connect(\n    {secret!r},\n)")
 
     found = [finding for finding in scan.findings if finding.rule.startswith("secret.")]

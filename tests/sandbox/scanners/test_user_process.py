@@ -73,9 +73,9 @@ def test_a_scanner_that_does_not_end_is_ended_and_its_snippet_reviewed(
 
 
 def test_it_is_ended_in_a_thread_too(pipeline: Pipeline, deadline: Deadline) -> None:
-    told: list[Scan] = []
+    reported: list[Scan] = []
     threads = [
-        threading.Thread(target=lambda word=word: told.append(pipeline.scan("text", word)))
+        threading.Thread(target=lambda word=word: reported.append(pipeline.scan("text", word)))
         for word in ("hang", "fine", "fine")
     ]
     with deadline(60):
@@ -84,21 +84,21 @@ def test_it_is_ended_in_a_thread_too(pipeline: Pipeline, deadline: Deadline) -> 
         for thread in threads:
             thread.join()
 
-    rules = sorted(one.rule for scan in told for one in scan.findings)
+    rules = sorted(one.rule for scan in reported for one in scan.findings)
     assert rules == ["too-complex", "user.seen", "user.seen"]
 
 
-@pytest.mark.parametrize(("word", "told"), [("exit", "SystemExit"), ("crash", "ended without an answer")])
-def test_a_scanner_that_ends_its_process_denies(pipeline: Pipeline, word: str, told: str) -> None:
-    assert told in _denied_for(pipeline.scan("text", word))
+@pytest.mark.parametrize(("word", "reported"), [("exit", "SystemExit"), ("crash", "ended without an answer")])
+def test_a_scanner_that_ends_its_process_denies(pipeline: Pipeline, word: str, reported: str) -> None:
+    assert reported in _denied_for(pipeline.scan("text", word))
     assert pipeline.scan("text", "fine").verdict is Verdict.REVIEW
 
 
-def test_what_a_scanner_raises_is_told_without_secrets(pipeline: Pipeline) -> None:
-    told = _denied_for(pipeline.scan("text", "secret"))
+def test_what_a_scanner_raises_is_reported_without_secrets(pipeline: Pipeline) -> None:
+    reported = _denied_for(pipeline.scan("text", "secret"))
 
-    assert "ValueError" in told
-    assert "a8Xk29" not in told
+    assert "ValueError" in reported
+    assert "a8Xk29" not in reported
 
 
 def test_the_users_code_is_not_loaded_into_this_process(pipeline: Pipeline) -> None:
@@ -127,9 +127,11 @@ def test_a_fork_of_this_process_has_a_process_of_its_own(pipeline: Pipeline, dea
         assert pipeline.scan("text", "fine").verdict is Verdict.REVIEW
 
 
-@pytest.mark.parametrize(("text", "told"), [("1 / 0", "division by zero"), ("SCANNERS = 3", "gives int")])
-def test_a_file_that_cannot_be_used_is_refused_with_the_reason(tmp_path: Path, text: str, told: str) -> None:
+@pytest.mark.parametrize(("text", "reported"), [("1 / 0", "division by zero"), ("SCANNERS = 3", "gives int")])
+def test_a_file_that_cannot_be_used_is_refused_with_the_reason(
+    tmp_path: Path, text: str, reported: str
+) -> None:
     (tmp_path / "mine.py").write_text(text, encoding="utf-8")
 
-    with pytest.raises(PolicyError, match=rf"mine\.py.*{told}"):
+    with pytest.raises(PolicyError, match=rf"mine\.py.*{reported}"):
         Pipeline(parse_policy({"scanner_files": ["mine.py"]}, "test", tmp_path))

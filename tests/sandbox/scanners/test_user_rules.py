@@ -73,10 +73,10 @@ def test_a_file_without_scanners_is_refused(tmp_path: Path) -> None:
         Pipeline(load_policy(tmp_path / "policy.yaml"))
 
 
-def _asks(name: str, verdict: Verdict, languages: frozenset[str] | None = frozenset({"python"})) -> Scanner:
+def _voting(name: str, verdict: Verdict, languages: frozenset[str] | None = frozenset({"python"})) -> Scanner:
     def scan(context: Context, source: Source) -> None:
         if source.text and verdict is not Verdict.ALLOW:
-            context.report_finding(f"user.{name}", Rule(Severity.LOW, verdict, "-"), START, "asks")
+            context.report_finding(f"user.{name}", Rule(Severity.LOW, verdict, "-"), START, "votes")
 
     return Scanner(name, languages, scan)
 
@@ -92,8 +92,8 @@ def _asks(name: str, verdict: Verdict, languages: frozenset[str] | None = frozen
 )
 def test_verdicts_become_one_as_the_policy_says(how: str, wanted: Verdict) -> None:
     voters = [
-        _asks("a", Verdict.DENY), _asks("b", Verdict.REVIEW), _asks("c", Verdict.ALLOW),
-        _asks("sql-only", Verdict.DENY, frozenset({"sql"})), _asks("silent", Verdict.ALLOW, None),
+        _voting("a", Verdict.DENY), _voting("b", Verdict.REVIEW), _voting("c", Verdict.ALLOW),
+        _voting("sql-only", Verdict.DENY, frozenset({"sql"})), _voting("silent", Verdict.ALLOW, None),
     ]  # fmt: skip
     policy = Policy(aggregation=Aggregation(how), weights=(("a", 2.0),))
 
@@ -105,7 +105,7 @@ def test_what_cannot_be_judged_does_not_pass_under_any_rule(how: Aggregation) ->
     def fails(context: Context, source: Source) -> None:
         raise ValueError("broken")
 
-    voters = [_asks("a", Verdict.ALLOW), _asks("b", Verdict.ALLOW), Scanner("c", None, fails)]
+    voters = [_voting("a", Verdict.ALLOW), _voting("b", Verdict.ALLOW), Scanner("c", None, fails)]
 
     assert Pipeline(Policy(aggregation=how), scanners=voters).scan("python", "x").verdict is Verdict.DENY
     slow = Policy(aggregation=how, scanner_time_s=1e-9)
@@ -136,8 +136,8 @@ def test_fingerprints_are_equal_for_equal_secrets_and_differ_by_salt() -> None:
 )
 def test_marks_of_injection_ask_for_a_review_of_text_alone(text: str) -> None:
     assert Pipeline().scan("text", text).verdict is Verdict.REVIEW
-    asked = Pipeline().scan("python", f"print({text!r})").findings
-    assert not any(one.rule.startswith("prompt.") for one in asked)
+    scanned = Pipeline().scan("python", f"print({text!r})").findings
+    assert not any(one.rule.startswith("prompt.") for one in scanned)
 
 
 def test_ordinary_prose_is_allowed() -> None:

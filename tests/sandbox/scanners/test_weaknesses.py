@@ -52,7 +52,7 @@ _SOUND = [
 
 
 @pytest.mark.parametrize(("cwe", "language", "code"), _WEAK)
-def test_a_weakness_is_told_with_its_number_and_a_remedy(cwe: int, language: str, code: str) -> None:
+def test_a_weakness_is_reported_with_its_number_and_a_remedy(cwe: int, language: str, code: str) -> None:
     found = [one for one in _PIPELINE.scan(language, code).findings if one.cwe == cwe]
 
     assert found

@@ -26,7 +26,7 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
     415: described("the body is not JSON"),
 }
 _DRY_RUN_S: Final = 20.0
-_FILE_KEYS: Final = ("scanner_files", "bandit")
+_FILE_KEYS: Final = ("scanner_files", "bandit", "toxicity")
 """Keys of a policy that name programs on the server."""
 
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from spanproof.evaluators.detect.blocks import MARKS, words
 from spanproof.evaluators.detect.language import identify
+from spanproof.evaluators.detect.unscanned import UNSCANNED
 from spanproof.trace import JsonValue, Language, ToolCall
 
 _TOOL_LANGUAGES: Final = (
@@ -157,7 +158,8 @@ def _of_only_argument(tool: str, source: str) -> Language | None:
 def _recognise_language(source: str, hinted: Language | None) -> Language | None:
     """The language of code given to a tool whose name says one: short JavaScript parses as Python too."""
     found = _code(source)
-    if hinted in (Language.JAVASCRIPT, Language.TYPESCRIPT) and found in (Language.PYTHON, Language.OTHER):
+    is_script = hinted in (Language.JAVASCRIPT, Language.TYPESCRIPT)
+    if is_script and (found is Language.PYTHON or found in UNSCANNED):
         return hinted
     return found or hinted
 

@@ -40,11 +40,26 @@ MARKS: Final[dict[str, Language]] = {
     **dict.fromkeys(words("json jsonc json5 jsonl"), Language.JSON),
     **dict.fromkeys(words("yaml yml"), Language.YAML),
     **dict.fromkeys(words("html xhtml htm"), Language.HTML),
+    **dict.fromkeys(words("c h"), Language.C),
+    **dict.fromkeys(words("cpp c++ cc cxx hpp hxx"), Language.CPP),
+    **dict.fromkeys(words("csharp cs c#"), Language.CSHARP),
+    **dict.fromkeys(words("go golang"), Language.GO),
+    **dict.fromkeys(words("java"), Language.JAVA),
+    **dict.fromkeys(words("julia jl"), Language.JULIA),
+    **dict.fromkeys(words("kotlin kt kts"), Language.KOTLIN),
+    **dict.fromkeys(words("lua"), Language.LUA),
+    **dict.fromkeys(words("perl pl"), Language.PERL),
+    **dict.fromkeys(words("php"), Language.PHP),
+    **dict.fromkeys(words("powershell ps1 pwsh"), Language.POWERSHELL),
+    **dict.fromkeys(words("r rscript"), Language.R),
+    **dict.fromkeys(words("ruby rb"), Language.RUBY),
+    **dict.fromkeys(words("rust rs"), Language.RUST),
+    **dict.fromkeys(words("scala"), Language.SCALA),
+    **dict.fromkeys(words("swift"), Language.SWIFT),
     **dict.fromkeys(
         words(
-            "java c cpp c++ cc h hpp csharp cs c# go golang rust rs php ruby rb kotlin kt swift scala r perl"
-            " lua julia haskell hs dart matlab powershell ps1 dockerfile makefile css scss xml toml ini hcl"
-            " terraform proto graphql solidity vb elixir clojure groovy fortran asm diff"
+            "haskell hs dart matlab dockerfile makefile css scss xml toml ini hcl terraform proto graphql"
+            " solidity vb elixir clojure groovy fortran asm diff"
         ),
         Language.OTHER,
     ),

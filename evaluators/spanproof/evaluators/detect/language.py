@@ -15,6 +15,7 @@ from typing import Final
 from spanproof.evaluators.detect.learned import likeliest
 from spanproof.evaluators.detect.python_syntax import python_weight
 from spanproof.evaluators.detect.signs import SIGNS, weight_of
+from spanproof.evaluators.detect.unscanned import name_unscanned
 from spanproof.trace import Language
 
 ENOUGH: Final = 3
@@ -128,6 +129,11 @@ def identify(source: str, least: int = ENOUGH) -> Language | None:
         least: how much the signs must weigh; less where something else says already that it is code.
     """
     source = source[:_MAX_READ_CHARS] if len(source) > _MAX_READ_CHARS else source
+    found = _identify(source, least)
+    return name_unscanned(source) if found is Language.OTHER else found
+
+
+def _identify(source: str, least: int) -> Language | None:
     stripped = source.strip()
     if not stripped:
         return None

@@ -29,7 +29,7 @@ class LongSources:
     """Scans long sources against one policy. Thread-safe: one at a time."""
 
     def __init__(self, policy: Policy, salt: bytes) -> None:
-        ours = replace(policy, overrides=(), scanner_files=(), bandit=False)
+        ours = replace(policy, overrides=(), scanner_files=(), bandit=False, toxicity=False)
         greeting = {
             "policy": base64.b64encode(pickle.dumps(ours)).decode(),
             "salt": base64.b64encode(salt).decode(),

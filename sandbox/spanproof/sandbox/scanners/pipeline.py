@@ -36,7 +36,7 @@ MAX_CHARACTERS: Final = 2_000_000
 
 _DEFAULT_POLICY: Final = Policy()
 
-_ADVISERS: Final = frozenset({"weaknesses", "bandit"})
+_ADVISERS: Final = frozenset({"weaknesses", "bandit", "toxicity"})
 """Scanners whose findings are advisory: they never vote."""
 
 _BASE_S: Final = 8.0
@@ -84,7 +84,7 @@ class Pipeline:
         self._long: LongSources | None = None
         for index, override in enumerate(policy.overrides):
             # Report what cannot be loaded now, not at the first trace that needs it.
-            if any(key in {"scanner_files", "bandit"} for key, _ in override.changes):
+            if any(key in {"scanner_files", "bandit", "toxicity"} for key, _ in override.changes):
                 self._changed_by((index,))
 
     @classmethod

@@ -1,7 +1,7 @@
 """The user's scanners as the pipeline runs them: in a process of their own, which is killed when time is up.
 
-In: a policy that names files or enables bandit, and the entry points of installed packages. Out: scanners
-like any other. Code of the user is never loaded into this process, be it the collector or an agent.
+In: a policy that names files or enables bandit or toxicity, and the entry points of installed packages. Out:
+scanners like any other. Code of the user is never loaded into this process, be it the collector or an agent.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def load_scanners(policy: Policy) -> list[Scanner]:
 
 def has_plugins(policy: Policy) -> bool:
     """Whether there is any scanner of the user to run."""
-    return policy.bandit or bool(policy.scanner_files) or bool(entry_points(group=GROUP))
+    return policy.bandit or policy.toxicity or bool(policy.scanner_files) or bool(entry_points(group=GROUP))
 
 
 def _scan(process: WorkerProcess, index: int, context: Context, source: Source) -> None:

@@ -66,6 +66,10 @@ def load(policy: Policy) -> list[Scanner]:
         from spanproof.sandbox.scanners.bandit import bandit_scanner
 
         found.append(bandit_scanner())
+    if policy.toxicity:
+        from spanproof.sandbox.scanners.toxicity import toxicity_scanner
+
+        found.append(toxicity_scanner())
     return found
 
 

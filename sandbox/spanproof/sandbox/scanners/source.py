@@ -19,7 +19,9 @@ _ALIASES: Final = {
     "sh": "bash", "shell": "bash", "zsh": "bash", "console": "bash", "shell-session": "bash", "ksh": "bash",
     "dash": "bash", "sqlite": "sql", "postgres": "sql", "postgresql": "sql", "mysql": "sql", "duckdb": "sql",
     "tsql": "sql", "js": "javascript", "node": "javascript", "jsx": "javascript", "mjs": "javascript",
-    "ts": "typescript", "tsx": "typescript", "yml": "yaml",
+    "ts": "typescript", "tsx": "typescript", "yml": "yaml", "rb": "ruby", "golang": "go", "rs": "rust",
+    "cpp": "c++", "cc": "c++", "cxx": "c++", "csharp": "c#", "cs": "c#", "kt": "kotlin", "pl": "perl",
+    "jl": "julia", "ps1": "powershell", "pwsh": "powershell", "rscript": "r",
 }  # fmt: skip
 
 DATA_LANGUAGES: Final = frozenset({"json", "yaml", "text", "markdown", "csv", "toml", "xml", "css"})

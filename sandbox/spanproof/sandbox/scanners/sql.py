@@ -19,6 +19,7 @@ from spanproof.sandbox.policy import READ_VERBS, SqlRule
 from spanproof.sandbox.scanners.boundary import Action, Boundary, Pieces
 from spanproof.sandbox.scanners.catalogue import read_sections, words_of
 from spanproof.sandbox.scanners.context import Context
+from spanproof.sandbox.scanners.literals import find_place
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.source import START, Place, Source
 
@@ -447,6 +448,17 @@ def _judge_functions(context: Context, source: Source, statement: exp.Expr) -> N
                 _place_of(source, name),
                 f"the function {name} reaches out of the database",
             )
+        elif isinstance(function, exp.Anonymous) and isinstance(function.parent, exp.Table):
+            _review_unknown_reader(context, function, name)
+
+
+def _review_unknown_reader(context: Context, function: exp.Anonymous, name: str) -> None:
+    """Review what a table function gets that is not in the catalogue, where it is outside."""
+    for literal in function.expressions:
+        place = find_place(context.boundary, (literal.name,)) if literal.is_string else None
+        if place is not None:
+            message = f"{name}, which is not in the catalogue, gets a target outside: {place.message}"
+            context.add("sql.call.unknown", START, message)
 
 
 def _judge_readers_paths(context: Context, function: exp.Func) -> None:

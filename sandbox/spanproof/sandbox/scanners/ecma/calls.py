@@ -16,6 +16,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     UNKNOWN,
     Array,
     Function,
+    Klass,
     Made,
     Method,
     Object,
@@ -68,6 +69,10 @@ def _call_one(script: Script, function: Value, arguments: list[Value], node: Nod
             script.member(argument, "", node)
     if isinstance(function, Function):
         return script.call_function(function, arguments, node)
+    if isinstance(function, Klass):
+        if function.constructor is not None:
+            script.call_function(function.constructor, arguments, node)
+        return function.instance
     if isinstance(function, Method):
         return _call_method(script, function, arguments, node)
     if isinstance(function, Ref):
@@ -122,6 +127,8 @@ def _call_method(script: Script, function: Method, arguments: list[Value], node:
         return _call_one(script, function.owner, given, node) if function.name != "bind" else function.owner
     if isinstance(function.owner, Array) and function.name in _CHANGING:
         return _change_array(script, function.owner, function.name, arguments)
+    if isinstance(function.owner, Object) and function.owner.is_map and arguments:
+        return _of_map(script, function.owner, function.name, arguments)
     folded = fold.method(function.owner, function.name, arguments)
     if folded is not None:
         return folded
@@ -137,6 +144,41 @@ def _call_method(script: Script, function: Method, arguments: list[Value], node:
         effects.judge_unknown_call(script, f"?.{function.name}", arguments, node)
     _hand_over(script, arguments)
     return UNKNOWN
+
+
+def _of_map(script: Script, owner: Object, name: str, arguments: list[Value]) -> Value:
+    """What `get` and `set` of a `Map` give; of other methods nothing is known."""
+    key = text_of(arguments[0])
+    if name == "set" and len(arguments) > 1:
+        script.store_entry(owner, key, arguments[1])
+        return owner
+    if name != "get":
+        _hand_over(script, arguments)
+        return UNKNOWN
+    held = list(owner.entries.values()) if key is None else [owner.entries.get(key, UNKNOWN)]
+    return any_of([*held, *([owner.rest] if owner.rest is not None else [])])
+
+
+def _listed(owner: Object, *, pairs: bool) -> Array:
+    """The values of an object, or its pairs of key and value."""
+    items: list[Value] = [
+        Array([Text((key,)), value]) if pairs else value for key, value in owner.entries.items()
+    ]
+    if owner.rest is not None:
+        items.append(Array([UNKNOWN, owner.rest]) if pairs else owner.rest)
+    return Array(items, more=owner.rest is not None or owner.is_many)
+
+
+def _new_map(pairs: Array) -> Object:
+    """The object for `new Map([[key, value], …])`."""
+    made = Object(is_map=True, rest=UNKNOWN if pairs.more else None)
+    for pair in pairs.items:
+        key = text_of(pair.items[0]) if isinstance(pair, Array) and len(pair.items) == 2 else None
+        if key is not None and isinstance(pair, Array):
+            made.entries[key] = pair.items[1]
+        else:
+            made.rest = CALLABLE
+    return made
 
 
 _CHANGING: Final = words("push unshift pop shift splice sort reverse fill copyWithin")
@@ -192,6 +234,10 @@ def _call_reference(script: Script, function: Ref, arguments: list[Value], node:
         return _resolved(script, Ref(name.removesuffix(".then")), arguments, node)
     if name in {"require", "module.createRequire()", "createRequire()"}:
         return effects.require(script, arguments[0] if arguments else UNKNOWN, node)
+    if name == "Map" and (not arguments or isinstance(arguments[0], Array)):
+        return _new_map(arguments[0] if arguments and isinstance(arguments[0], Array) else Array([]))
+    if name in {"Object.entries", "Object.values"} and arguments and isinstance(arguments[0], Object):
+        return _listed(arguments[0], pairs=name == "Object.entries")
     if name == "Object.assign" and arguments and isinstance(arguments[0], Object):
         for source in arguments[1:]:
             for key, value in source.entries.items() if isinstance(source, Object) else ():

@@ -10,7 +10,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from spanproof.sandbox.scanners.ecma import effects
+from spanproof.sandbox.scanners.ecma import classes, effects
 from spanproof.sandbox.scanners.ecma.calls import evaluate_call
 from spanproof.sandbox.scanners.ecma.sinks import GLOBALS
 from spanproof.sandbox.scanners.ecma.values import (
@@ -291,6 +291,7 @@ def _block(script: Script, node: Node) -> Value:
 
 
 HANDLERS: Final[dict[str, NodeHandler]] = {
+    **classes.HANDLERS,
     "program": _block, "statement_block": _block, "identifier": _identifier, "string": _string,
     "template_string": _template, "number": _number, "binary_expression": _binary,
     "member_expression": _member,

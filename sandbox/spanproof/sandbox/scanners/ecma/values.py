@@ -44,10 +44,25 @@ class Array:
 
 @dataclass(slots=True)
 class Object:
-    """An object; `rest` is what it holds under keys that are not known, where it holds such."""
+    """An object; `rest` is what it holds under keys that are not known, where it holds such.
+
+    `is_many` where it is all instances of a class: what is stored adds to what it holds.
+    `is_map` for a `Map`, whose entries are reached by its methods.
+    """
 
     entries: dict[str, Value] = field(default_factory=dict)
     rest: Value | None = None
+    is_many: bool = False
+    is_map: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Klass:
+    """A class of the script: its static members, and the one object that all its instances are."""
+
+    statics: Object
+    instance: Object
+    constructor: Function | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +95,7 @@ class OneOf:
     options: tuple[Value, ...]
 
 
-Value: TypeAlias = "Unknown | Text | Ref | Array | Object | Function | Method | Made | OneOf"
+Value: TypeAlias = "Unknown | Text | Ref | Array | Object | Function | Klass | Method | Made | OneOf"
 
 UNKNOWN: Final = Unknown()
 CALLABLE: Final = Unknown("callable")
@@ -151,7 +166,10 @@ def widen(values: Sequence[Value]) -> Value:
         pieces = widened([pieces_of(one) for one in values])
         return UNKNOWN if pieces == (None,) else Text(pieces)
     origins = {one.origin for one in values if isinstance(one, Unknown)} - {""}
-    calls = any(isinstance(one, Ref | Function | Method | Made) for one in values) or "callable" in origins
+    calls = (
+        any(isinstance(one, Ref | Function | Klass | Method | Made) for one in values)
+        or "callable" in origins
+    )
     return Unknown("callable" if calls else min(origins, default=""))
 
 

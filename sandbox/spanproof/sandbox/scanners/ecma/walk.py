@@ -19,6 +19,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     UNKNOWN,
     Array,
     Function,
+    Klass,
     Made,
     Method,
     Object,
@@ -224,6 +225,11 @@ class Script:
             inner = target.child_by_field_name("pattern")
             if inner is not None:
                 self.bind(inner, value, declare=declare)
+            # `constructor(private path: string)` declares a field of the class.
+            if inner is not None and any(child.type == "accessibility_modifier" for child in target.children):
+                this = self.lookup("this")
+                if isinstance(this, Object):
+                    self.store_entry(this, self.text(inner), value)
         elif kind in {"assignment_pattern", "object_assignment_pattern"}:
             left, right = target.child_by_field_name("left"), target.child_by_field_name("right")
             if left is not None and right is not None:
@@ -232,9 +238,10 @@ class Script:
         elif kind == "object_pattern":
             self._bind_object(target, value, declare)
         elif kind == "array_pattern":
-            items = value.items if isinstance(value, Array) else []
+            lists = [option.items if isinstance(option, Array) else [] for option in options_of(value)]
             for index, child in enumerate(target.named_children):
-                self.bind(child, items[index] if index < len(items) else UNKNOWN, declare=declare)
+                item = any_of(items[index] if index < len(items) else UNKNOWN for items in lists)
+                self.bind(child, item, declare=declare)
         elif kind in {"member_expression", "subscript_expression"}:
             self._store(target, value)
 
@@ -294,7 +301,7 @@ class Script:
         key = self._key(target)
         for option in options_of(owner):
             if isinstance(option, Object):
-                self._store_entry(option, key, value)
+                self.store_entry(option, key, value)
             elif isinstance(option, Array):
                 self._store_item(option, key, value)
             elif (
@@ -314,9 +321,12 @@ class Script:
                 if place is not None:
                     self.add("call.unknown", node, f"{owner.name}.{key} is set: {place.message}")
 
-    def _store_entry(self, owner: Object, key: str | None, value: Value) -> None:
+    def store_entry(self, owner: Object, key: str | None, value: Value) -> None:
+        """Put a value into an object, under a key that may not be known."""
         if key is not None:
+            self.conditional += owner.is_many
             self.assign(owner.entries, key, value)
+            self.conditional -= owner.is_many
         elif owner.rest is None or not covers_all(owner.rest, value):
             owner.rest = value if owner.rest is None else either(owner.rest, value)
             self.changes += 1
@@ -346,8 +356,14 @@ class Script:
             for one in found[1:]:
                 result = either(result, one)
             return result
+        if isinstance(owner, Klass):
+            return self.member(owner.statics if name in owner.statics.entries else owner.instance, name, node)
+        if isinstance(owner, Object) and owner.is_map:
+            return Method(owner, name)
         if isinstance(owner, Object):
             entry = owner.entries.get(name, UNKNOWN)
+            if isinstance(entry, Function) and any(child.type == "get" for child in entry.node.children):
+                entry = self.call_function(entry, [], node)
             return entry if owner.rest is None else either(entry, owner.rest)
         if isinstance(owner, Ref):
             return self._member_of_reference(owner, name, node)
@@ -389,6 +405,11 @@ class Script:
         if top in {"fs", "child_process", "Deno", "fs-extra"} and name.endswith("Sync"):
             resolved = resolved.removesuffix("Sync")
         return Ref(resolved)
+
+    def lookup(self, name: str) -> Value | None:
+        """What the script binds a name to, where it does."""
+        scope = self.scope.owner_of(name)
+        return scope.names[name] if scope is not None else None
 
     def free(self, name: str) -> Value:
         """What a name means that the script does not bind."""

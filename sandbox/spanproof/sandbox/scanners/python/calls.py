@@ -203,6 +203,8 @@ def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr)
     for base in klass.bases:
         if isinstance(base, Ref) and base.name not in {"object", "Exception"}:
             effects.check_module(m, base.name, node)
+            if start is None and base.name in SINKS:
+                effects.apply(m, base, SINKS[base.name], arguments, node)
     return instance
 
 
@@ -258,6 +260,7 @@ def _effects_and_result(m: Machine, function: Ref, arguments: Arguments, node: a
     effects.check_environment_escape(m, arguments, node)
     if found is None:
         unknown_calls.check_unknown_call(m, function, arguments, node)
+        unknown_calls.check_remote(m, name, node)
     follows = found is not None and any(effect.kind in {"callback", "thread"} for effect in found)
     _hand_over(m, arguments, node, followed=follows)
     if result is not None:

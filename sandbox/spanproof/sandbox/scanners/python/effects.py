@@ -48,6 +48,9 @@ def apply(
     """Judge every effect of a call; gives the call's result where an effect decides it."""
     result: Value | None = None
     for effect in effects:
+        unless = arguments.named.get(effect.unless)
+        if isinstance(unless, Const) and unless.value is True:
+            continue
         if effect.kind in {"deny", "review"}:
             verdict = Verdict.DENY if effect.kind == "deny" else Verdict.REVIEW
             m.add(effect.keyword, node, explain_call(plain_name(function.name), effect.keyword), verdict)
@@ -274,6 +277,11 @@ def _log_config(call: Call, value: Value) -> Value | None:
     return None
 
 
+def _annotations(call: Call, value: Value) -> Value | None:
+    payloads.run_annotations(call.m, call.node)
+    return None
+
+
 def _doctest(call: Call, value: Value) -> Value | None:
     """Examples in the program's own documentation."""
     payloads.run_examples(call.m, call.node)
@@ -412,6 +420,7 @@ CHECKS: Final[dict[str, Check]] = {
     "implicit": _implicit,
     "logconfig": _log_config,
     "doctest": _doctest,
+    "annotations": _annotations,
     "pathself": _path_self,
     "readopt": _optional("read"),
     "writeopt": _optional("write"),

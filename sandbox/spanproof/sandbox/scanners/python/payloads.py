@@ -99,6 +99,15 @@ def run_examples(m: Machine, node: ast.expr) -> None:
         _read_source(m, "exec", "\n".join(lines), node)
 
 
+def run_annotations(m: Machine, node: ast.expr) -> None:
+    """Read the annotations in the program that are text, as what resolves them evaluates them."""
+    module = m.parse(m.text)
+    for one in ast.walk(module) if module is not None else ():
+        for annotation in (getattr(one, "annotation", None), getattr(one, "returns", None)):
+            if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+                _read_source(m, "eval", annotation.value, node)
+
+
 def pickle_effect(call: Call, value: Value) -> Value | None:
     """Unpickling: what the pickle would call is judged."""
     return join_all(_unpickle(call.m, call.name, option, call.node) for option in options_of(value))

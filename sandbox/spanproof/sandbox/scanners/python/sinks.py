@@ -11,11 +11,15 @@ LIBRARIES: Final = read_sections("libraries")
 
 
 class Effect(NamedTuple):
-    """One thing a call does; `position` -1 is the receiver, -2 no argument at all."""
+    """One thing a call does; `position` -1 is the receiver, -2 no argument at all.
+
+    `unless` names a keyword that, given as true, makes it harmless.
+    """
 
     kind: str
     position: int
     keyword: str
+    unless: str = ""
 
 
 def _parse(table: dict[str, str]) -> dict[str, tuple[Effect, ...]]:
@@ -26,6 +30,8 @@ def _parse(table: dict[str, str]) -> dict[str, tuple[Effect, ...]]:
 
 def _effect(words: list[str]) -> Effect:
     kind = words[0]
+    if words[-2:-1] == ["unless"]:
+        return Effect(kind, -2, words[1], words[3])
     if len(words) == 3:
         return Effect(kind, int(words[1]), words[2])
     return Effect(kind, -1 if kind == "pathself" else -2, words[1] if len(words) > 1 else "")

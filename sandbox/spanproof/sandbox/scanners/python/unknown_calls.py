@@ -30,6 +30,7 @@ from spanproof.sandbox.scanners.python.values import (
     options_of,
     pieces_of,
 )
+from spanproof.sandbox.scanners.rules import explain_call
 
 _INERT: Final = LIBRARIES["inert"]
 _MODULES: Final = words_of(_INERT, "modules")
@@ -39,6 +40,8 @@ _METHODS: Final = words_of(_INERT, "methods")
 _ROUTED: Final = words_of(_INERT, "routed")
 _MOVING: Final = (*sorted(words_of(_INERT, "moving")), "to_")
 _TARGETS: Final = words_of(_INERT, "targets")
+
+_REMOTE: Final = words_of(LIBRARIES["remote"], "modules")
 
 _MOST: Final = 32
 """Items of a list that are looked at."""
@@ -82,6 +85,14 @@ def check_unknown_call(m: Machine, function: Value, arguments: Arguments, node: 
     if kind is not None:
         for value in arguments.all():
             judge_literal(m, value, name, node, kind)
+
+
+def check_remote(m: Machine, name: str, node: ast.expr) -> None:
+    """Review a call into the module of a service, which reaches the service's host by itself."""
+    top, _, rest = name.partition(".")
+    is_remote = top in _REMOTE or f"{top}.{rest.partition('.')[0]}" in _REMOTE
+    if is_remote and "()" not in name and not name.endswith(("Error", "Exception")):
+        m.add("network.implicit", node, explain_call(plain_name(name), "network.implicit"))
 
 
 _WALK: Final = re.compile(r"__(?:class|globals|subclasses|builtins|mro|bases?|import|code|getattribute)__")

@@ -28,6 +28,7 @@ COMMAND_OPTIONS: Final = {
 COMMAND_VARIABLES: Final = words_of(_KNOWLEDGE["variables"], "commands")
 LOADING_VARIABLES: Final = words_of(_KNOWLEDGE["variables"], "loading")
 HARMLESS: Final = words_of(_GROUPS, "harmless")
+PROJECT_TOOLS: Final = words_of(_GROUPS, "projecttools")
 
 WRAPPER_OPERANDS: Final = {"timeout": 1, "flock": 1}
 """Operands of a wrapper before the program it runs."""

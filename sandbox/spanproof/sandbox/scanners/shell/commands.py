@@ -13,7 +13,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.boundary import Action, Pieces
 from spanproof.sandbox.scanners.pieces import bounded
 from spanproof.sandbox.scanners.shell import interpreters, network, programs
 from spanproof.sandbox.scanners.shell.catalogue import COMMAND_VARIABLES, LOADING_VARIABLES
@@ -56,7 +56,19 @@ def _command(shell: Shell, node: Node, stdin: Stream) -> Stream:
         _assign(shell, assignment, keep=name_node is None)
     if not fields:
         return NOTHING
-    return programs.run(shell, fields, Stream(stdin.words, stdin.origin | origins), node)
+    given = Stream(stdin.words, stdin.origin | origins)
+    separators = [one for one in assignments if shell.words.text(one).startswith("IFS=")]
+    if not separators:
+        return programs.run(shell, fields, given, node)
+    # `IFS=: read a b` splits by it, and only this command does.
+    variables = shell.state.variables
+    before = variables.get("IFS")
+    variables["IFS"] = _value(shell, separators[-1].child_by_field_name("value"))
+    written = programs.run(shell, fields, given, node)
+    variables.pop("IFS", None)
+    if before is not None:
+        variables["IFS"] = before
+    return written
 
 
 def _origins_of(shell: Shell, node: Node) -> frozenset[str]:
@@ -147,6 +159,7 @@ def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
         value = either(variables[name], value)
     elif adds:
         value = joined([variables.get(name, EMPTY), value])
+    _assign_items(shell, name, name_node, None if adds else value_node, value)
     if keep:
         before = variables.get(name)
         if before is not None and len(variables) > MAX_BRANCHED:
@@ -165,13 +178,56 @@ def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
     shell.run_subscripts(value, node)
 
 
+def _assign_items(shell: Shell, name: str, target: Node, value_node: Node | None, value: Words) -> None:
+    """Note the items of an array, as variables named `array[key]`, where their keys are known."""
+    variables = shell.state.variables
+    if target.type == "subscript":
+        key = shell.words.subscript(target)
+        for held in [one for one in variables if one.startswith(f"{name}[")] if key is None else ():
+            variables[held] = either(variables[held], value)
+        if key is not None:
+            variables[f"{name}[{key}]"] = value
+        return
+    for held in [one for one in variables if one.startswith(f"{name}[")]:
+        variables[held] = value
+    if value_node is not None and value_node.type == "array" and value_node.named_child_count <= _MOST_ITEMS:
+        items = _items(shell, value_node)
+        for key, item in items if all(key is not None for key, _ in items) else ():
+            variables[f"{name}[{key}]"] = item
+
+
+_MOST_ITEMS = 16
+"""Items of an array that are kept apart; of a longer one a subscript may be any."""
+
+
+def _items(shell: Shell, array: Node) -> list[tuple[str | None, Words]]:
+    """The keys and values of an array; a key is None where it is not known."""
+    items: list[tuple[str | None, Words]] = []
+    for index, child in enumerate(array.named_children):
+        word = shell.words.word(child)
+        if not shell.words.text(child).startswith("["):
+            items.append((str(index), word))
+            continue
+        key, is_keyed, first = (word[0][0] or "")[1:].partition("]=")
+        if is_keyed and len(word) == 1:
+            items.append((key, ((first, *word[0][1:]),)))
+        else:
+            items.append((None, tuple(map(_behind_bracket, word))))
+    return items
+
+
+def _behind_bracket(pieces: Pieces) -> Pieces:
+    """The value in `[key]=value`, where the key is not known."""
+    at = next((at for at, piece in enumerate(pieces) if piece is not None and "]=" in piece), None)
+    return pieces if at is None else ((pieces[at] or "").partition("]=")[2], *pieces[at + 1 :])
+
+
 def _value(shell: Shell, node: Node | None) -> Words:
     if node is None:
         return EMPTY
     if node.type != "array":
         return shell.words.word(node)
-    items = [shell.words.word(child) for child in node.named_children]
-    return bounded((pieces for one in items for pieces in one), MAX_ALTERNATIVES) or EMPTY
+    return bounded((pieces for _, one in _items(shell, node) for pieces in one), MAX_ALTERNATIVES) or EMPTY
 
 
 def _declaration(shell: Shell, node: Node, stdin: Stream) -> Stream:

@@ -16,7 +16,7 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action, Pieces
 from spanproof.sandbox.scanners.pieces import ENTRY, bounded, merged
-from spanproof.sandbox.scanners.shell import files, interpreters, network
+from spanproof.sandbox.scanners.shell import files, filters, interpreters, network
 from spanproof.sandbox.scanners.shell.catalogue import (
     COMMAND_OPTIONS,
     DENIED,
@@ -25,6 +25,7 @@ from spanproof.sandbox.scanners.shell.catalogue import (
     INTERPRETERS,
     NETWORK,
     OPERANDS,
+    PROJECT_TOOLS,
     SHELLS,
     WRAPPER_OPERANDS,
     WRAPPER_VALUED,
@@ -119,8 +120,10 @@ def _run_options(shell: Shell, program: str, arguments: list[Words], node: Node)
 
 def _installer(shell: Shell, program: str, arguments: list[Words], node: Node) -> Stream:
     verbs = INSTALLERS[program].split()
-    first = next((text for one in arguments if (text := known(one)) and not text.startswith("-")), "")
-    if not verbs or first in verbs:
+    texts = [known(one) or "?" for one in arguments]
+    first = next((text for text in texts if not text.startswith("-")), "")
+    runs_own = program == "npx" and first in PROJECT_TOOLS and texts[0] in {first, "--no", "--no-install"}
+    if (not verbs and not runs_own) or first in verbs:
         shell.add("command.install", node, f"{program} fetches and installs packages")
         network.judge_sources(shell, program, arguments, node)
     else:
@@ -218,16 +221,39 @@ def _read(shell: Shell, program: str, arguments: list[Words], stdin: Stream, nod
     for index, word in enumerate(names):
         name = known(word)
         if name is not None:
-            shell.state.variables[name] = lines if len(names) == 1 and index == 0 and lines else HOLE
+            is_last = index == len(names) - 1
+            fields = lines if len(names) == 1 else _fields(shell, lines, index, is_last=is_last)
+            shell.state.variables[name] = fields or HOLE
             if stdin.origin:
                 shell.state.origins[name] = stdin.origin
     return NOTHING
+
+
+def _fields(shell: Shell, lines: Words, index: int, *, is_last: bool) -> Words:
+    """What a name of several gets of each line: the field of its place, the last one all that is left."""
+    marks = known(shell.state.variables.get("IFS", ((" \t\n",),)))
+    if not lines or not marks or any(len(pieces) != 1 or pieces[0] is None for pieces in lines):
+        return HOLE
+    split = f"[{re.escape(marks)}]" + ("+" if marks.isspace() else "")
+    texts = [(pieces[0] or "").strip() if marks.isspace() else pieces[0] or "" for pieces in lines]
+    parts = [re.split(split, text, maxsplit=index if is_last else 0) for text in texts]
+    return tuple((one[index],) if index < len(one) else ("",) for one in parts)
 
 
 def _whole_lines(pieces: Pieces) -> Sequence[Pieces]:
     if len(pieces) == 1 and pieces[0] is not None:
         return [(line,) for line in pieces[0].splitlines() if line]
     return [pieces]
+
+
+def _printf(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    given = arguments[2:]
+    name = known(arguments[1]) if len(arguments) > 1 and known(arguments[0]) == "-v" else None
+    if name is None:
+        return operands_in_role(shell, program, "none", arguments, stdin, node)
+    written = filters.written(program, given, given, stdin)
+    shell.state.variables[name] = written.words if written is not None else HOLE
+    return NOTHING
 
 
 def _set(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
@@ -425,7 +451,8 @@ def _judge_operands_of_unknown(shell: Shell, who: str, arguments: list[Words], n
 _HANDLERS: Final[dict[str, Handler]] = {
     **interpreters.HANDLERS,
     **files.HANDLERS,
-    "find": _find, "kill": _kill, "read": _read, "set": _set, "shift": _shift, "history": _history,
+    "find": _find, "kill": _kill, "read": _read, "printf": _printf, "set": _set,
+    "shift": _shift, "history": _history,
     **dict.fromkeys(["vi", "vim", "nvim", "view", "ex", "less", "more", "man", "vimdiff", "nano"], _editor),
     **dict.fromkeys(["make", "gmake"], _make),
     **dict.fromkeys(["complete", "compgen", "bind", "fc", "mapfile", "readarray", "hash"], _hook),

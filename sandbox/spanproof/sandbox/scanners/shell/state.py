@@ -10,6 +10,7 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.pieces import ENTRY, bounded, covers, merged, widened
+from spanproof.sandbox.words import words
 
 Words = tuple[Pieces, ...]
 """The alternatives of one word."""
@@ -43,6 +44,13 @@ PREDEFINED: Final[Mapping[str, str]] = {
     "0": "snippet.sh", "_": ENTRY, "-": "",
 }  # fmt: skip
 """Variables every shell has, with a typical value."""
+
+
+SET_BY_SHELL: Final = words(
+    "OPTARG OPTIND REPLY BASH_REMATCH PIPESTATUS FUNCNAME BASH_SOURCE BASH_LINENO MAPFILE COPROC COMP_WORDS"
+    " COMP_CWORD COMP_LINE COMPREPLY DIRSTACK GROUPS BASH_VERSINFO BASH_ARGV BASH_COMMAND"
+)
+"""Variables that built-ins set to what the script itself works on: nothing of the environment."""
 
 
 class Stream(NamedTuple):

@@ -22,6 +22,7 @@ from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
     HOLE,
     NOTHING,
+    SET_BY_SHELL,
     UNKNOWN_STREAM,
     Call,
     Function,
@@ -247,7 +248,7 @@ class Shell:
 
     def _missing(self, name: str, node: Node) -> None:
         """A variable nothing in the script sets comes from the environment, if it is one."""
-        if not name.isupper() or name.startswith("__") or not name[0].isalpha():
+        if not name.isupper() or not name[0].isalpha() or name in SET_BY_SHELL:
             return
         crossing = self.context.boundary.environment(name)
         if crossing is not None and _SECRET_NAME.search(name):

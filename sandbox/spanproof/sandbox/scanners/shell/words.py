@@ -159,13 +159,25 @@ class Expander:
             return self.variable(text, node)
         first = children[0]
         if first.type == "subscript":
-            names = first.named_children
-            return self.variable(self.text(names[0]), node) if names else HOLE
+            return self._item(first, node)
         name = self.text(first)
         raw = self.text(node)
         if node.type == "simple_expansion" or (len(children) == 1 and raw == "${" + name + "}"):
             return self.variable(name, node)
         return self._modified(node, name, raw, children[1:])
+
+    def _item(self, subscript: Node, node: Node) -> Words:
+        names = subscript.named_children
+        key = self.subscript(subscript)
+        held = (
+            self.state.variables.get(f"{self.text(names[0])}[{key}]") if names and key is not None else None
+        )
+        return held or (self.variable(self.text(names[0]), node) if names else HOLE)
+
+    def subscript(self, node: Node) -> str | None:
+        """The key in a subscript, where it is known."""
+        index = node.child_by_field_name("index")
+        return known(self.word(index)) if index is not None else None
 
     def _modified(self, node: Node, name: str, raw: str, rest: list[Node]) -> Words:
         operator = raw[2 + len(name) :].rstrip("}")

@@ -1,0 +1,181 @@
+"""Names of the languages that no scanner reads, by what only their code has.
+
+In: a text that is code, in none of the languages that are scanned. Out: the language of which it has more
+signs than of any other; `OTHER` where that is open. Nothing is guessed: a wrong name is worse than none.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from spanproof.trace import Language
+
+_SIGNS: Final = {
+    Language.GO: [
+        r"^package \w+$",
+        r"\bfmt\.\w+\(",
+        r"\bif err != nil\b",
+        r"^func (?:\([^)\n]{1,80}\) )?\w+\(",
+        r":= range\b",
+        r"^type \w+ (?:struct|interface) \{",
+        r"\bmake\((?:map|chan|\[\])",
+        r"\bgo func\(",
+    ],
+    Language.RUST: [
+        r"\bfn \w+(?:<[^>\n]{1,80}>)? ?\(",
+        r"\blet mut \w",
+        r"\b(?:println|vec|panic|format)!",
+        r"^[ \t]*impl\b",
+        r"^[ \t]*#!?\[\w+",
+        r"&(?:mut |'\w+ |self\b)",
+        r"^[ \t]*use (?:std|crate|super)::",
+        r"\.unwrap\(\)",
+    ],
+    Language.JAVA: [
+        r"\bSystem\.(?:out|err)\.",
+        r"^[ \t]*import (?:static )?(?:javax?|org|com)\.[\w.*]+;",
+        r"\bpublic (?:static |final |abstract )*(?:class|void|interface|enum|record)\b",
+        r"\bthrows \w+",
+        r"^[ \t]*@Override\b",
+        r"\bString\[\] args\b",
+        r"\bnew (?:ArrayList|HashMap|Scanner)\b",
+        r"\b(?:List|Map)<\w+[^>\n]{0,40}> \w+",
+    ],
+    Language.CSHARP: [
+        r"\bConsole\.(?:Write|Read)",
+        r"^[ \t]*using System\b",
+        r"\{ get; ",
+        r"^[ \t]*namespace [\w.]+;?[ \t]*\{?$",
+        r"\bstring\[\] args\b",
+        r"\basync Task\b",
+        r"\bvar \w+ = new \w+[<({]",
+        r"\bforeach \(var ",
+    ],
+    Language.CPP: [
+        r"\bstd::\w",
+        r"\busing namespace std\b",
+        r"\btemplate ?<",
+        r"\b(?:cout|cin|cerr) ?(?:<<|>>)",
+        r"\bnullptr\b",
+        r"^[ \t]*#[ \t]*include ?<(?:iostream|vector|string|map|algorithm|memory|bits/\S+|set|queue)>",
+        r"\bvector<",
+        r"\b(?:public|private|protected):$",
+        r"\bconst \w+&",
+        r"\bauto [&\w]+ ?[=:]",
+    ],
+    Language.C: [
+        r"^[ \t]*#[ \t]*include ?<(?:stdio|stdlib|string|unistd|stdint|stdbool|math|ctype|errno|assert)\.h>",
+        r"\b(?:printf|malloc|calloc|free|scanf|strlen|memcpy|fprintf|sizeof) ?\(",
+        r"\bstruct \w+ ?\*",
+        r"\bchar ?\*",
+        r"\bNULL\b",
+        r"\btypedef struct\b",
+    ],
+    Language.PHP: [
+        r"<\?php",
+        r"^[ \t]*\$\w+(?:\[[^\]\n]{0,60}\])? ?\.?= ?[^=\n]",
+        r"\$this->",
+        r"\bfunction \w*\([^)\n]{0,120}\$\w",
+        r"\$\w+->\w+",
+        r"\becho [\x22\x27$]",
+        r"\bforeach ?\(\$",
+    ],
+    Language.RUBY: [
+        r"^[ \t]*(?:require|require_relative) ['\x22]",
+        r"^[ \t]*puts\b",
+        r"\bdo \|[\w, ]{1,60}\|",
+        r"^[ \t]*attr_\w+ :",
+        r"^[ \t]*def (?:self\.)?\w+[?!]?(?:\(.*\))?$",
+        r"^[ \t]*class \w+(?: < [\w:]+)?$",
+        r"^[ \t]*(?:elsif|unless)\b",
+        r"\.each\b",
+        r"#\{\w",
+    ],
+    Language.R: [
+        r"<- ?function\(",
+        r"^[ \t]*[\w.]+ <- ",
+        r"%>%",
+        r"^[ \t]*library\(\w+\)",
+        r"\bdata\.frame\(",
+        r"\bc\([\d\x22']",
+        r"\bggplot\(",
+        r"\bpaste0?\(",
+        r"\b(?:sapply|lapply|tibble)\(",
+    ],
+    Language.PERL: [
+        r"^[ \t]*use (?:strict|warnings)\b",
+        r"^[ \t]*my [$@%(]",
+        r"=~ ?[ms]?/",
+        r"\bsub \w+ ?\{",
+        r"^#!.*\bperl\b",
+        r"@ARGV\b",
+        r"\bforeach my \$",
+    ],
+    Language.KOTLIN: [
+        r"^[ \t]*(?:override |private |suspend )*fun \w+\(",
+        r"\bdata class\b",
+        r"^[ \t]*val \w+(?:: \w+)? =",
+        r"\blistOf\(",
+        r"\bmutableListOf\(",
+        r"\?\.let \{",
+        r"\bwhen ?\(.*\) ?\{",
+        r": \w+\? =",
+    ],
+    Language.SWIFT: [
+        r"\bguard let\b",
+        r"\bif let \w+ =",
+        r"^import (?:Foundation|UIKit|SwiftUI)$",
+        r"\bfunc \w+\([^)\n]*\) -> ",
+        r"^[ \t]*let \w+(?:: \[?\w+\]?)? = [^;\n]*$",
+        r"\\\(\w",
+        r"@State\b",
+        r": \w+\? \{",
+    ],
+    Language.SCALA: [
+        r"\bobject \w+ (?:extends \w+ )?\{",
+        r"\bcase class\b",
+        r"^[ \t]*def \w+(?:\[\w\])?(?:\(.*\))?(?:: \w+\S*)? =",
+        r"^import scala\.",
+        r"\bcase _ =>",
+        r": (?:List|Seq|Option)\[",
+    ],
+    Language.JULIA: [
+        r"^[ \t]*using [A-Z]\w+(?:, \w+)*$",
+        r"^function \w+\(.*\)(?:::\w+)?$",
+        r"::(?:Int|Float)64\b",
+    ],
+    Language.LUA: [
+        r"^[ \t]*local (?:function )?\w+",
+        r"\bfunction \w+[.:]?\w*\([^)\n]*\)$",
+        r"\bipairs\(",
+        r"\bpairs\(",
+        r"~=",
+        r"\.\. ?[\w\x22']",
+    ],
+    Language.POWERSHELL: [
+        r"\b(?:Get|Set|New|Remove|Write|Import|Export|Invoke|Where|Select|ForEach|Start|Stop|Add|Test|Out)-[A-Z]\w+",
+        r"^[ \t]*param ?\(",
+        r"\$_\.\w",
+        r"^[ \t]*\[Parameter\b",
+        r"-(?:eq|ne|gt|lt|like|match)\b",
+        r"\$PS\w+",
+    ],
+}
+"""What only code of a language has, each a pattern of its own."""
+
+_PATTERNS: Final = {
+    language: [re.compile(sign, re.MULTILINE) for sign in signs] for language, signs in _SIGNS.items()
+}
+UNSCANNED: Final = frozenset({*_SIGNS, Language.OTHER})
+"""Languages of code that no scanner reads."""
+
+
+def name_unscanned(source: str) -> Language:
+    """The language of a text that is code in none of those that are scanned; `OTHER` where it is open."""
+    found = {
+        language: sum(sign.search(source) is not None for sign in signs)
+        for language, signs in _PATTERNS.items()
+    }
+    first, second = sorted(found, key=lambda language: found[language], reverse=True)[:2]
+    return first if found[first] > found[second] else Language.OTHER
