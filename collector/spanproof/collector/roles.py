@@ -22,7 +22,6 @@ from spanproof.collector.receive.server import Endpoints
 from spanproof.collector.receive.sockets import format_host
 from spanproof.collector.service import Collector, keep_for_delivery
 from spanproof.collector.sinks.sender import Sinks
-from spanproof.collector.stages.forward import Forwarder
 from spanproof.config.model import Config
 from spanproof.store import open_store
 
@@ -58,9 +57,7 @@ class ReceiverNode(Collector):
         if "://" in config.store.location:
             store = self._store = open_store(config.store.location)
             self.on_stop("store", lambda _: store.close())
-        forwarder = Forwarder(config.forward, config.forward_directory, telemetry)
-        forwarder.start()
-        self.on_stop("forwarding", forwarder.drain)
+        forwarder = self._start_forwarding()
         # What waits for the brokers is bounded by the producer's queue.
         backlog = Backlog(config.limits.max_backlog_bytes)
         self._receive(topic, backlog, lambda _: None, forwarder)
@@ -81,9 +78,7 @@ class WorkerNode(Collector):
         self.on_stop("store", lambda _: store.close())
         spool = Spool(config.wal.directory, max_bytes=config.wal.max_bytes, on_done=offsets.finish_record)
         self.on_stop("spool", lambda _: spool.close())
-        forwarder = Forwarder(config.forward, config.forward_directory, telemetry)
-        forwarder.start()
-        self.on_stop("forwarding", forwarder.drain)
+        forwarder = self._start_forwarding()
         sinks = Sinks(config.sinks, config.sinks_directory, telemetry)
         sinks.start()
         self.on_stop("sinks", sinks.drain)

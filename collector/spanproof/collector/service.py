@@ -18,6 +18,7 @@ from typing import Self
 
 from spanproof.collector.evaluated import EvaluationLog
 from spanproof.collector.external import MAX_BYTES, ScoreIntake
+from spanproof.collector.own_metrics import MetricsExport
 from spanproof.collector.pipeline import Pipeline
 from spanproof.collector.receive.accept import Accepted, Acceptor, DurableLog, Relay
 from spanproof.collector.receive.admission import Admission, Backlog
@@ -232,9 +233,7 @@ class Collector:
             damaged_bytes=rules.damaged_bytes,
         )
         self.on_stop("log", lambda _: wal.close())
-        forwarder = Forwarder(config.forward, config.forward_directory, telemetry)
-        forwarder.start()
-        self.on_stop("forwarding", forwarder.drain)
+        forwarder = self._start_forwarding()
         sinks = Sinks(config.sinks, config.sinks_directory, telemetry)
         sinks.start()
         self.on_stop("sinks", sinks.drain)
@@ -247,6 +246,22 @@ class Collector:
         )
         self.on_stop("pipeline", pipeline.drain)
         self._receive(wal, backlog, pipeline.put, forwarder)
+
+    def _start_forwarding(self) -> Forwarder:
+        """Start forwarding, of the collector's own metrics too where a target wants metrics."""
+        config, telemetry = self._config, self._telemetry
+        forwarder = Forwarder(config.forward, config.forward_directory, telemetry)
+        forwarder.start()
+        self.on_stop("forwarding", forwarder.drain)
+        if any(target.metrics for target in config.forward):
+            own = MetricsExport(
+                telemetry.collect,
+                lambda body: forwarder.forward(Signal.METRICS, body),
+                config.metrics.export_every_s,
+            )
+            own.start()
+            self.on_stop("own metrics", lambda _: own.stop())
+        return forwarder
 
     def _apply_retention(self, store: Store) -> None:
         changed = store.apply_retention(self._config.store.keep_days.model_dump())
