@@ -16,11 +16,13 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from kafka_broker import Broker, kafka
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from pydantic import ValidationError
 from waiting import wait_until
 
 from spanproof.collector.kafka.messages import MESSAGE_BYTES, split_by_trace
 from spanproof.collector.kafka.offsets import Offsets
 from spanproof.collector.stages.fragments import index_request
+from spanproof.config.kafka import Kafka
 from spanproof.store import Store, open_store
 
 from ..store.conftest import WritableFront
@@ -44,8 +46,8 @@ def topic(broker, request) -> str:
 @pytest.fixture
 def server(tmp_path) -> Iterator[str]:
     """DSN of a server, over an embedded engine of this process."""
-    front = WritableFront(tmp_path / "server", "spanproof")
-    yield f"{front.url}?compress=false"
+    front = WritableFront(tmp_path / "server", "spanproof", {"max_partitions_per_insert_block": 0})
+    yield f"{front.write_url}?compress=false"
     front.close()
 
 
@@ -186,6 +188,33 @@ def test_messages_are_those_of_the_collectors_exporter_and_its_messages_are_read
         stack.enter_context(node("worker", tmp_path / "worker", **shared))
         wait_until(lambda: broker.committed(f"{topic}_group", topic) == 10)
         assert len(store.traces(limit=100)) == 6
+
+
+def test_a_receiver_without_a_store_gives_verdicts_and_refuses_scores(broker, topic, tmp_path):
+    settings = {**of_kafka(broker, topic), "verdicts__enabled": "true"}
+    with node("receiver", tmp_path / "receiver", **settings) as (_, where):
+        verdict = httpx.post(f"{where['http']}/v1/verdict", json={"code": "print(1)", "language": "python"})
+        assert verdict.json()["verdict"] == "allow"
+        score = {"trace_id": "a" * 32, "name": "tone", "label": "pass"}
+        refused = httpx.post(f"{where['http']}/v1/scores", json={"scores": [score]})
+        assert refused.status_code == 503
+        assert "set store.location to a server" in refused.text
+
+
+def test_options_reach_the_clients_that_have_them():
+    given = {
+        "brokers": ["kafka:9092"],
+        "options": {"security.protocol": "SSL"},
+        "consumer_options": {"session.timeout.ms": "9000"},
+        "producer_options": {"linger.ms": "20"},
+    }
+    rules = Kafka.model_validate(given)
+    common = {"bootstrap.servers": "kafka:9092", "client.id": "spanproof", "security.protocol": "SSL"}
+    assert rules.client_options() == common
+    assert rules.options_of_consumers() == {**common, "session.timeout.ms": "9000"}
+    assert rules.options_of_producers() == {**common, "linger.ms": "20"}
+    with pytest.raises(ValidationError, match="acks is set by Spanproof"):
+        Kafka.model_validate({**given, "producer_options": {"acks": "0"}})
 
 
 @pytest.mark.parametrize(

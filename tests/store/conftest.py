@@ -6,9 +6,8 @@ An embedded store is one per process: each test opens its own and closes it.
 from __future__ import annotations
 
 import os
-import tempfile
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -212,27 +211,16 @@ def evaluation() -> MakeEvaluation:
 
 
 class WritableFront(Front):
-    """The HTTP interface over an embedded engine, as a server is: it also takes what changes something."""
+    """The HTTP interface over an embedded engine, as a server is: writers may change the schema as well."""
 
-    settings = (*Front.settings[:-1], "max_partitions_per_insert_block = 0")
-
-    def answer(self, statement: bytes, parameters: Mapping[str, str]) -> tuple[str, Iterator[bytes]]:
-        head, _, data = statement.partition(b"\n")
-        into, _, form = head.decode("utf-8", "replace").rpartition(" FORMAT ")
-        if not into.startswith("INSERT INTO") or form not in ("Native", "Arrow"):
-            return super().answer(statement, parameters)
-        with tempfile.NamedTemporaryFile() as file, self.connection() as connection:
-            file.write(data)
-            file.flush()
-            connection.query(f"{into} FROM INFILE '{file.name}' FORMAT {form}", "TabSeparated")
-        return "TabSeparated", iter(())
+    settings = Front.settings[:-1]
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[str]:
     """DSN of a server: the HTTP interface over an embedded engine of its own."""
-    front = WritableFront(tmp_path / "server", "spanproof")
-    yield f"{front.url}?compress=false"
+    front = WritableFront(tmp_path / "server", "spanproof", {"max_partitions_per_insert_block": 0})
+    yield f"{front.write_url}?compress=false"
     front.close()
 
 

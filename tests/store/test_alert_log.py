@@ -54,7 +54,7 @@ def test_a_silence_is_in_force_from_its_start_to_its_end_and_may_be_replaced(emb
 _OTHER = """
 import sys
 from spanproof.store import Acknowledgement, Silence, open_store
-with open_store(sys.argv[1], read_only=True) as store:
+with open_store(sys.argv[1]) as store:
     store.alerts.write_silence(Silence("s", {"agent": sys.argv[2]}, 1, 2**62, "me", sys.argv[2]))
     store.alerts.acknowledge(Acknowledgement("r", "f", 10, "me", sys.argv[2], 7))
     assert [silence.id for silence in store.alerts.silences()] == ["s"]
@@ -79,9 +79,9 @@ def test_another_process_may_silence_and_acknowledge_while_the_store_is_held(tmp
         "TRUNCATE TABLE spanproof.alert_silences",
     ],
 )
-def test_it_may_write_nothing_else(tmp_path: Path, statement: str):
+def test_a_reader_writes_nothing(tmp_path: Path, statement: str):
     with open_store(tmp_path / "store", share=True) as store:
-        url = (tmp_path / "store" / "lock").read_text().partition('"url": "')[2].partition('"')[0]
+        url = (tmp_path / "store" / "lock").read_text().partition('"read_url": "')[2].partition('"')[0]
         with (
             open_store(url, read_only=True) as reader,
             pytest.raises(StoreError),

@@ -17,7 +17,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from spanproof.store import StoreBusy, StoreError, StoreUnavailable, open_store
 from spanproof.store.schema import OTEL_TRACES
-from spanproof.trace import Layer, Scored
+from spanproof.trace import Label, Layer, Scored
 
 
 def test_what_is_written_is_there_after_the_store_is_opened_again(tmp_path, evaluation):
@@ -203,11 +203,68 @@ def test_a_store_that_is_not_shared_is_not_read_by_others(embedded, tmp_path):
     assert "is held by" in reported.stderr
 
 
+WRITE = """
+import pickle, sys
+from spanproof.store import open_store
+with open_store(sys.argv[1]) as store:
+    store.write(pickle.load(sys.stdin.buffer))
+    print(store.exclusive, len(store.traces()))
+"""
+
+
+def write_elsewhere(location: object, evaluations: object) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-c", WRITE, str(location)]
+    return subprocess.run(command, input=pickle.dumps(evaluations), capture_output=True, timeout=120)
+
+
+def test_a_shared_store_is_written_by_other_processes_while_its_holder_writes(tmp_path, evaluation):
+    verdicts = {Layer.EXECUTION: Scored(1.0, Label.PASS, "ok")}
+    with open_store(tmp_path, share=True) as store:
+        store.write([evaluation(number) for number in range(1, 4)])
+        rescored = [evaluation(number, verdicts=verdicts) for number in range(2, 60)]
+        assert write_elsewhere(tmp_path, rescored).stdout == b"False 50\n"
+        assert [store.evaluation(each.trace.trace_id) for each in rescored] == rescored
+        assert store.evaluation(f"{1:032x}") == evaluation(1)
+        store.write([evaluation(2)])
+        assert store.evaluation(f"{2:032x}") == evaluation(2)
+    assert write_elsewhere(tmp_path, [evaluation(60)]).stdout == b"True 50\n"
+
+
+def test_a_store_that_is_not_shared_is_not_written_by_others(embedded, tmp_path, evaluation):
+    refused = write_elsewhere(tmp_path / "store", [evaluation()])
+    assert refused.returncode == 1
+    assert b"is held by" in refused.stderr
+
+
+def test_a_second_server_of_a_directory_is_refused(tmp_path):
+    serve = "import sys; from spanproof.store import open_store; open_store(sys.argv[1], share=True)"
+    with open_store(tmp_path, share=True):
+        refused = subprocess.run(
+            [sys.executable, "-c", serve, str(tmp_path)], capture_output=True, text=True, timeout=120
+        )
+    assert refused.returncode == 1
+    assert "stop it and try again" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "statement", ["DROP TABLE spanproof.scores", "SYSTEM SHUTDOWN", "CREATE TABLE spanproof.x (a UInt8)"]
+)
+def test_a_writer_changes_rows_and_nothing_else(tmp_path, statement):
+    with open_store(tmp_path, share=True):
+        url = json.loads((tmp_path / "lock").read_text())["write_url"]
+        with (
+            open_store(url, read_only=True) as store,
+            pytest.raises(StoreUnavailable, match="READONLY"),
+            store._connections.lease() as client,
+        ):
+            client.command(statement)
+
+
 @pytest.fixture
 def door(tmp_path):
     """DSN of the door of a shared store."""
     with open_store(tmp_path, share=True):
-        yield json.loads((tmp_path / "lock").read_text())["url"]
+        yield json.loads((tmp_path / "lock").read_text())["read_url"]
 
 
 def test_the_door_is_for_the_owner_of_the_files_alone(door, tmp_path):
@@ -258,8 +315,8 @@ def test_a_request_without_bounds_is_refused(door, length):
 
 def test_the_door_is_shut_with_the_store(tmp_path):
     with open_store(tmp_path, share=True):
-        url = json.loads((tmp_path / "lock").read_text())["url"]
-    assert json.loads((tmp_path / "lock").read_text())["url"] is None
+        url = json.loads((tmp_path / "lock").read_text())["read_url"]
+    assert json.loads((tmp_path / "lock").read_text())["read_url"] is None
     with pytest.raises(StoreUnavailable):
         open_store(url, read_only=True)
 

@@ -140,12 +140,10 @@ def test_a_decision_is_written_through_the_process_that_shares_its_store(failing
     with open_store(tmp_path / "store", share=True) as holder:
         holder.write([failing(1, "no stock")])
         (found,) = clusters(holder)
-        url = holder_of((tmp_path / "store").resolve()).url
+        url = holder_of((tmp_path / "store").resolve()).write_url
         assert url is not None
-        reader = Store(_server(url, "http"))
-        reader.triage(found.id, TriageAction.STATE, State.ACKNOWLEDGED, "it's {ours}; DROP TABLE scores")
+        writer = Store(_server(url, "http"))
+        writer.triage(found.id, TriageAction.STATE, State.ACKNOWLEDGED, "it's {ours}; DROP TABLE scores")
         (seen,) = clusters(holder)
         assert (seen.state, seen.note) == (State.ACKNOWLEDGED, "it's {ours}; DROP TABLE scores")
-        with pytest.raises(StoreError), reader._connections.lease() as client:
-            client.command("INSERT INTO spanproof.failure_triage (subject) SELECT 'x'")
-        reader.close()
+        writer.close()

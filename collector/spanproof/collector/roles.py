@@ -18,11 +18,10 @@ from spanproof.collector.kafka.producer import TopicLog
 from spanproof.collector.kafka.spool import Spool
 from spanproof.collector.pipeline import Pipeline
 from spanproof.collector.receive.admission import Backlog
-from spanproof.collector.receive.server import Endpoints, Receiver
+from spanproof.collector.receive.server import Endpoints
 from spanproof.collector.receive.sockets import format_host
-from spanproof.collector.service import Collector, StoreRelay, acceptor_of, keep_for_delivery
+from spanproof.collector.service import Collector, keep_for_delivery
 from spanproof.collector.sinks.sender import Sinks
-from spanproof.collector.stages.forward import Forwarder
 from spanproof.config.model import Config
 from spanproof.store import open_store
 
@@ -58,17 +57,10 @@ class ReceiverNode(Collector):
         if "://" in config.store.location:
             store = self._store = open_store(config.store.location)
             self.on_stop("store", lambda _: store.close())
-        forwarder = Forwarder(config.forward, config.forward_directory, telemetry)
-        forwarder.start()
-        self.on_stop("forwarding", forwarder.drain)
+        forwarder = self._start_forwarding()
         # What waits for the brokers is bounded by the producer's queue.
         backlog = Backlog(config.limits.max_backlog_bytes)
-        relay = StoreRelay(forwarder, self._store)
-        acceptor = acceptor_of(config, telemetry, topic, backlog, lambda _: None, relay)
-        receiver = Receiver(config.receivers, acceptor, telemetry)
-        self.on_stop("receivers", lambda _: receiver.stop())
-        self._endpoints = receiver.start()
-        log.info("listening: grpc %s, http %s", self._endpoints.grpc, self._endpoints.http)
+        self._receive(topic, backlog, lambda _: None, forwarder)
 
 
 class WorkerNode(Collector):
@@ -86,9 +78,7 @@ class WorkerNode(Collector):
         self.on_stop("store", lambda _: store.close())
         spool = Spool(config.wal.directory, max_bytes=config.wal.max_bytes, on_done=offsets.finish_record)
         self.on_stop("spool", lambda _: spool.close())
-        forwarder = Forwarder(config.forward, config.forward_directory, telemetry)
-        forwarder.start()
-        self.on_stop("forwarding", forwarder.drain)
+        forwarder = self._start_forwarding()
         sinks = Sinks(config.sinks, config.sinks_directory, telemetry)
         sinks.start()
         self.on_stop("sinks", sinks.drain)

@@ -18,6 +18,7 @@ from typing import Self
 
 from spanproof.collector.evaluated import EvaluationLog
 from spanproof.collector.external import MAX_BYTES, ScoreIntake
+from spanproof.collector.own_metrics import MetricsExport
 from spanproof.collector.pipeline import Pipeline
 from spanproof.collector.receive.accept import Accepted, Acceptor, DurableLog, Relay
 from spanproof.collector.receive.admission import Admission, Backlog
@@ -51,11 +52,12 @@ class StoreRelay:
     """Sends logs and metrics on, and stores the scores that came with them.
 
     Attributes:
-        store: None for a receiver without one: scores are refused, so that their sender sends them again.
+        open_store: returns the store; raises `StoreError` in a receiver without one, whose clients then send
+            their scores again.
     """
 
     forwarder: Forwarder
-    store: Store | None
+    open_store: Callable[[], Store]
 
     def forward(self, signal: Signal, body: bytes) -> None:
         """Put a request into the queues of the targets that want its signal."""
@@ -63,9 +65,7 @@ class StoreRelay:
 
     def keep_scores(self, scores: Sequence[ExternalScore]) -> None:
         """Store scores from elsewhere."""
-        if self.store is None:
-            raise StoreError("this receiver has no store for scores; set store.location to a server")
-        self.store.write_external(scores)
+        self.open_store().write_external(scores)
 
 
 def keep_for_delivery(batch: Sequence[Evaluated], forwarder: Forwarder, sinks: Sinks) -> None:
@@ -233,9 +233,7 @@ class Collector:
             damaged_bytes=rules.damaged_bytes,
         )
         self.on_stop("log", lambda _: wal.close())
-        forwarder = Forwarder(config.forward, config.forward_directory, telemetry)
-        forwarder.start()
-        self.on_stop("forwarding", forwarder.drain)
+        forwarder = self._start_forwarding()
         sinks = Sinks(config.sinks, config.sinks_directory, telemetry)
         sinks.start()
         self.on_stop("sinks", sinks.drain)
@@ -247,10 +245,23 @@ class Collector:
             lambda batch: keep_for_delivery(batch, forwarder, sinks),
         )
         self.on_stop("pipeline", pipeline.drain)
-        receiver = self._receiver(wal, backlog, pipeline, StoreRelay(forwarder, store))
-        self.on_stop("receivers", lambda _: receiver.stop())
-        self._endpoints = receiver.start()
-        log.info("listening: grpc %s, http %s", self._endpoints.grpc, self._endpoints.http)
+        self._receive(wal, backlog, pipeline.put, forwarder)
+
+    def _start_forwarding(self) -> Forwarder:
+        """Start forwarding, of the collector's own metrics too where a target wants metrics."""
+        config, telemetry = self._config, self._telemetry
+        forwarder = Forwarder(config.forward, config.forward_directory, telemetry)
+        forwarder.start()
+        self.on_stop("forwarding", forwarder.drain)
+        if any(target.metrics for target in config.forward):
+            own = MetricsExport(
+                telemetry.collect,
+                lambda body: forwarder.forward(Signal.METRICS, body),
+                config.metrics.export_every_s,
+            )
+            own.start()
+            self.on_stop("own metrics", lambda _: own.stop())
+        return forwarder
 
     def _apply_retention(self, store: Store) -> None:
         changed = store.apply_retention(self._config.store.keep_days.model_dump())
@@ -269,17 +280,29 @@ class Collector:
         self.on_stop("watchers", lambda _: ticker.stop())
         return ticker
 
-    def _receiver(self, wal: Wal, backlog: Backlog, pipeline: Pipeline, relay: Relay) -> Receiver:
+    def _receive(
+        self, wal: DurableLog, backlog: Backlog, hand_on: Callable[[Accepted], None], forwarder: Forwarder
+    ) -> None:
+        """Start the receivers, which write to this log and hand on what is durable."""
         config = self._config
-        acceptor = acceptor_of(config, self._telemetry, wal, backlog, pipeline.put, relay)
+        relay = StoreRelay(forwarder, self._require_store)
+        acceptor = acceptor_of(config, self._telemetry, wal, backlog, hand_on, relay)
         endpoints = JsonEndpoints(acceptor, self._telemetry, is_loopback(config.receivers.http.host))
         intake = ScoreIntake(
-            lambda: self.store, config.external_scores, self._telemetry, acceptor.redact_text
+            self._require_store, config.external_scores, self._telemetry, acceptor.redact_text
         )
         routes = [endpoints.post("/v1/scores", intake.take, MAX_BYTES, Role.WRITE)]
         if config.verdicts.enabled:
             routes += self._verdicts().routes(endpoints)
-        return Receiver(config.receivers, acceptor, self._telemetry, routes)
+        receiver = Receiver(config.receivers, acceptor, self._telemetry, routes)
+        self.on_stop("receivers", lambda _: receiver.stop())
+        self._endpoints = receiver.start()
+        log.info("listening: grpc %s, http %s", self._endpoints.grpc, self._endpoints.http)
+
+    def _require_store(self) -> Store:
+        if self._store is None:
+            raise StoreError("this receiver has no store: set store.location to a server")
+        return self._store
 
     def _verdicts(self) -> VerdictService:
         rules = self._config.verdicts
@@ -288,7 +311,7 @@ class Collector:
         pool.open()
         return VerdictService(
             pool,
-            Router(self._config.routes, lambda: self.store),
+            Router(self._config.routes, self._require_store),
             self._telemetry,
             max_bytes=rules.max_bytes,
         )

@@ -193,9 +193,13 @@ class Telemetry:
 
     def counters(self) -> Iterator[Metric]:
         """Yield all counters and gauges."""
-        for metric in _WithoutCreated(self.registry).collect():
+        for metric in self.collect():
             if metric.type in ("counter", "gauge"):
                 yield metric
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield all metrics."""
+        return _WithoutCreated(self.registry).collect()
 
     def exposition(self, accept: str = "") -> tuple[bytes, str]:
         """Return all metrics and their type: OpenMetrics or Prometheus' text format, as `accept` has it."""

@@ -124,6 +124,7 @@ def engine_of(config: Config, pipeline: Pipeline, sandbox: Sandbox | None, no_re
         fixtures=_fixtures(config),
         repeat_share=rules.repeat_share,
         packages_from_trace=rules.packages_from_trace,
+        layer_budget_s=rules.layer_budget_s,
     )
 
 

@@ -73,6 +73,11 @@ class Evaluation(Section):
         default=10.0,
         description="Longest time to evaluate one trace; what takes longer is tried again without a replay.",
     )
+    layer_budget_s: Seconds = Field(
+        default=5.0,
+        description="Processor time for judging one layer of a trace; what is over it is skipped with that"
+        " reason. Where `spanproof serve` evaluates, rules are interrupted.",
+    )
     replay: bool = Field(
         default=True,
         description="Whether to run snippets again in the sandbox; without it they are scanned only.",

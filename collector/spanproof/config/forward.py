@@ -34,7 +34,9 @@ class Forward(Section):
         default=True,
         description="Whether `gen_ai.evaluation.result` events are sent, and the logs that came.",
     )
-    metrics: bool = Field(default=False, description="Whether the metrics that came are sent.")
+    metrics: bool = Field(
+        default=False, description="Whether the metrics that came are sent, and the collector's own."
+    )
     ca: Path | None = Field(
         default=None, description="File with the authorities of the target's certificate; none: the system's."
     )

@@ -52,10 +52,19 @@ class Kafka(Section):
     )
     options: Mapping[str, SecretStr] = Field(
         default_factory=dict,
-        description="Further options of librdkafka, such as `security.protocol` and `sasl.password`.",
+        description="Further options of librdkafka for every client, such as `security.protocol` and"
+        " `sasl.password`.",
+    )
+    consumer_options: Mapping[str, SecretStr] = Field(
+        default_factory=dict,
+        description="Those that only consumers have, such as `session.timeout.ms`.",
+    )
+    producer_options: Mapping[str, SecretStr] = Field(
+        default_factory=dict,
+        description="Those that only producers have, such as `linger.ms`.",
     )
 
-    @field_validator("options")
+    @field_validator("options", "consumer_options", "producer_options")
     @classmethod
     def _promises_are_kept(cls, options: Mapping[str, SecretStr]) -> Mapping[str, SecretStr]:
         if taken := sorted(_OURS & options.keys()):
@@ -64,5 +73,17 @@ class Kafka(Section):
 
     def client_options(self) -> dict[str, str]:
         """Return the options of every client."""
-        given = {name: value.get_secret_value() for name, value in self.options.items()}
-        return {"bootstrap.servers": ",".join(self.brokers), "client.id": "spanproof", **given}
+        ours = {"bootstrap.servers": ",".join(self.brokers), "client.id": "spanproof"}
+        return ours | _reveal(self.options)
+
+    def options_of_consumers(self) -> dict[str, str]:
+        """Return the options of a consumer."""
+        return self.client_options() | _reveal(self.consumer_options)
+
+    def options_of_producers(self) -> dict[str, str]:
+        """Return the options of a producer."""
+        return self.client_options() | _reveal(self.producer_options)
+
+
+def _reveal(options: Mapping[str, SecretStr]) -> dict[str, str]:
+    return {name: value.get_secret_value() for name, value in options.items()}

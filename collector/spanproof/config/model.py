@@ -240,7 +240,7 @@ class Store(Section):
 
 
 class Metrics(Section):
-    """What `GET /metrics` shows of verdicts."""
+    """What the collector reports about itself."""
 
     max_cohorts: int = Field(
         default=200,
@@ -248,6 +248,11 @@ class Metrics(Section):
         le=10_000,
         description="Cohorts (agent, model, prompt_version, release) with series of their own in"
         " `spanproof_evaluation_verdicts_total`; the verdicts of further ones count as `(other)`.",
+    )
+    export_every_s: Seconds = Field(
+        default=60.0,
+        description="How often the metrics of `GET /metrics` are sent as OTLP to the targets of `forward`"
+        " that want metrics.",
     )
 
 

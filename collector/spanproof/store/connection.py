@@ -75,7 +75,8 @@ class Connections:
     Attributes:
         name: the location as the user gave it, without a password.
         layout: the database that holds the tables, and its cluster.
-        exclusive: whether no other process can write to it.
+        exclusive: whether this process holds it, so that others reach it through this one alone.
+        borrowed: whether it is reached through the process that holds it, which keeps its schema up to date.
     """
 
     def __init__(
@@ -86,10 +87,12 @@ class Connections:
         release: Callable[[], None],
         *,
         exclusive: bool = False,
+        borrowed: bool = False,
     ) -> None:
         self.name = name
         self.layout = layout
         self.exclusive = exclusive
+        self.borrowed = borrowed
         self._open_client = open_client
         self._release = release
         self._idle: list[Client] = []
@@ -165,8 +168,9 @@ def connect(location: str | Path, *, read_only: bool = False, share: bool = Fals
 
     Args:
         location: a directory or a DSN; see `spanproof.store.open_store`.
-        read_only: nothing will be written, so a directory held by a process that shares it is reached there.
-        share: let other processes read a directory for as long as this one holds it.
+        read_only: nothing will be written.
+        share: let other processes read and write a directory for as long as this one holds it. Without it a
+            directory that another process holds and shares is reached through that process.
 
     Raises:
         StoreBusy: the directory is held by another process.
@@ -185,7 +189,7 @@ def connect(location: str | Path, *, read_only: bool = False, share: bool = Fals
     return _server(text, scheme)
 
 
-def _server(dsn: str, scheme: str, name: str = "") -> Connections:
+def _server(dsn: str, scheme: str) -> Connections:
     parts = urlsplit(dsn)
     secure = scheme in ("https", "clickhouses")
     database = parts.path.strip("/") or DEFAULT_DATABASE
@@ -210,8 +214,28 @@ def _server(dsn: str, scheme: str, name: str = "") -> Connections:
         "interface": "https" if secure else "http",
         **{name: value for name, value in options.items() if name not in _LAYOUT_OPTIONS},
     }
-    name = name or f"{scheme}://{arguments['host']}:{port}/{database}"
-    connections = Connections(name, layout, lambda: _open(arguments, layout.settings), lambda: None)
+    name = f"{scheme}://{arguments['host']}:{port}/{database}"
+    return _reach(name, layout, arguments)
+
+
+def _borrow(directory: Path, url: str) -> Connections:
+    """Reach a directory through the process that holds it."""
+    parts = urlsplit(url)
+    arguments = {
+        "host": parts.hostname,
+        "port": parts.port,
+        "username": parts.username,
+        "password": parts.password,
+        "interface": "http",
+        "compress": False,
+    }
+    return _reach(str(directory), Layout(DEFAULT_DATABASE), arguments, borrowed=True)
+
+
+def _reach(name: str, layout: Layout, arguments: dict[str, Any], *, borrowed: bool = False) -> Connections:
+    connections = Connections(
+        name, layout, lambda: _open(arguments, layout.settings), lambda: None, borrowed=borrowed
+    )
     with connections.lease():
         pass
     return connections
@@ -231,26 +255,27 @@ def _embedded(directory: Path, *, read_only: bool, share: bool) -> Connections:
     real = directory.resolve()
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        url = _take(real, read_only=read_only)
+        url = _take(real, read_only=read_only, share=share)
     except OSError as problem:
         raise StoreUnavailable(
             f"store {directory}: cannot be used as a directory: {problem.strerror}; name another with --store"
         ) from problem
     if url is not None:
-        return _server(url, "http", name=str(directory))
+        return _borrow(directory, url)
+    # Acknowledged means written: the pipeline commits its offsets on it.
+    settings = {**_SETTINGS, **Layout(DEFAULT_DATABASE).settings}
     fronts: list[Front] = []
 
     def open_client() -> Client:
         return clickhouse_connect.get_client(
             interface="chdb",
             path=str(real / "data"),
-            # Acknowledged means written: the pipeline commits its offsets on it.
-            settings={**_SETTINGS, **Layout(DEFAULT_DATABASE).settings},
+            settings=settings,
         )
 
     def release() -> None:
         for front in fronts:
-            _HOLD.write_url(None)
+            _HOLD.write_urls(None, None)
             front.close()
         _HOLD.let_go()
 
@@ -259,8 +284,8 @@ def _embedded(directory: Path, *, read_only: bool, share: bool) -> Connections:
         with connections.lease():
             pass
         if share:
-            fronts.append(Front(real / "data", DEFAULT_DATABASE))
-            _HOLD.write_url(fronts[0].url)
+            fronts.append(Front(real / "data", DEFAULT_DATABASE, settings))
+            _HOLD.write_urls(fronts[0].read_url, fronts[0].write_url)
     except BaseException:
         connections.close()
         raise
@@ -273,14 +298,18 @@ _READERS_WAIT_S = 2.0
 """How long a reader waits for a directory: other readers hold it for moments only."""
 
 
-def _take(directory: Path, *, read_only: bool) -> str | None:
-    """Hold the directory, or give the DSN by which its holder lets it be read."""
+def _take(directory: Path, *, read_only: bool, share: bool) -> str | None:
+    """Hold the directory, or return the DSN by which its holder lets this process in.
+
+    One that shares a directory is a server of its own, which works with no other.
+    """
     until = time.monotonic() + (_READERS_WAIT_S if read_only else 0.0)
     while True:
         try:
             _HOLD.take(directory)
         except StoreBusy:
-            url = holder_of(directory).url if read_only else None
+            holder = holder_of(directory)
+            url = None if share else holder.read_url if read_only else holder.write_url
             if url is not None:
                 return url
             if time.monotonic() >= until:

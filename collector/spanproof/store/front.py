@@ -1,12 +1,10 @@
-"""A door for readers in other processes.
+"""Serves an embedded store to other processes.
 
-An embedded store belongs to one process, mostly a running server. This serves that store to others over
-ClickHouse's HTTP interface, so that they read it by the very code that reads a server. It listens on the
-loopback interface only, requires a password that is new each time and is in the store's lock file,
-which its owner alone can read, and runs every query in ClickHouse's read-only mode. Only what a person
-decides while the server runs may be changed: a silence or an acknowledgement of an alert, the state of a
-cluster of failures; and traces may be deleted. It holds as much of the interface as the driver uses, and
-nothing more.
+An embedded store belongs to one process, mostly a running server. Others reach it here over ClickHouse's HTTP
+interface, by the very code that reaches a server. It listens on the loopback interface only. Passwords are
+new each time and are in the store's lock file, which its owner alone can read: with one everything runs in
+ClickHouse's read-only mode, with the other rows may be inserted and deleted as well. It holds as much of the
+interface as the driver uses, and nothing more.
 """
 
 from __future__ import annotations
@@ -16,24 +14,26 @@ import re
 import secrets
 import threading
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from email.parser import BytesParser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import chain
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import chdb
 
-from spanproof.store.erase import deletions
-from spanproof.store.layout import Layout
-from spanproof.store.rollups import MARK
-from spanproof.store.schema import ALERT_ACKNOWLEDGEMENTS, ALERT_SILENCES, FAILURE_TRIAGE, FINAL_SETTINGS
+from spanproof.store.schema import FINAL_SETTINGS
 
-_MAX_REQUEST_BYTES = 16 * 1024 * 1024
-_USER = "reader"
+_MAX_QUERY_BYTES = 16 * 1024 * 1024
+_MAX_INSERT_BYTES = 256 * 1024 * 1024
+_READER, _WRITER = "reader", "writer"
+_WRITES = re.compile(rb"(INSERT INTO|ALTER TABLE [\w.]+ DELETE WHERE)\s")
+_ROWS = re.compile(rb"(INSERT INTO [^\n]*) FORMAT (Native|Arrow)\n")  # as the driver writes it
 _NATIVE = re.compile(r"FORMAT\s+Native\s*$", re.IGNORECASE)
 _SELECT = re.compile(r"\s*(SELECT|WITH)\b", re.IGNORECASE)  # all that the engine streams
 _CONNECT: Callable[[str], Any] = chdb.connect
@@ -43,8 +43,12 @@ _CODE = re.compile(r"Code: (\d+)")
 class Front:
     """An embedded store served on a loopback port until it is closed.
 
+    Args:
+        writing: settings of connections that write.
+
     Attributes:
-        url: DSN by which a reader reaches it, password included.
+        read_url: DSN by which a reader reaches it, password included.
+        write_url: the same for a writer.
     """
 
     settings: tuple[str, ...] = (
@@ -53,20 +57,16 @@ class Front:
     )
     """Set on each connection that reads; read-only last, as nothing can be set after it."""
 
-    def __init__(self, data: Path, database: str) -> None:
+    def __init__(self, data: Path, database: str, writing: Mapping[str, Any] = MappingProxyType({})) -> None:
         self._data = data
-        tables = "|".join(table.name for table in (ALERT_SILENCES, ALERT_ACKNOWLEDGEMENTS, FAILURE_TRIAGE))
-        # A row of values alone: without FROM and brackets there is nothing that it could read or call.
-        self._insert = re.compile(
-            rf"INSERT INTO {database}\.({tables}) \([\w, ]+\) SELECT (\{{\w+:\w+\}}(, )?)+"
+        self._readers = _Pool(data, self.settings)
+        self._writers = _Pool(data, tuple(f"{name} = {value}" for name, value in writing.items()))
+        passwords = {user: secrets.token_urlsafe(24) for user in (_READER, _WRITER)}
+        self._server = _Server(self, passwords)
+        self.read_url, self.write_url = (
+            f"http://{user}:{password}@127.0.0.1:{self._server.server_port}/{database}"
+            for user, password in passwords.items()
         )
-        mark = MARK.replace("{database}", database)
-        self._statements = frozenset((*deletions(Layout(database)), mark))
-        self._idle: list[Any] = []
-        self._guard = threading.Lock()
-        password = secrets.token_urlsafe(24)
-        self._server = _Server(self, f"{_USER}:{password}")
-        self.url = f"http://{_USER}:{password}@127.0.0.1:{self._server.server_port}/{database}"
         self._thread = threading.Thread(
             target=self._server.serve_forever,
             kwargs={"poll_interval": 0.05},
@@ -76,17 +76,17 @@ class Front:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop serving; a reader in the middle of a query loses its connection."""
+        """Stop serving; a client in the middle of a query loses its connection."""
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
-        with self._guard:
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
+        self._readers.close()
+        self._writers.close()
 
-    def answer(self, statement: bytes, parameters: Mapping[str, str]) -> tuple[str, Iterator[bytes]]:
-        """Run a statement.
+    def answer(
+        self, statement: bytes, parameters: Mapping[str, str], *, may_write: bool
+    ) -> tuple[str, Iterator[bytes]]:
+        """Run a statement; in read-only mode, but for a writer's insert or deletion of rows.
 
         Returns:
             The format of the answer, and the answer in pieces.
@@ -94,32 +94,54 @@ class Front:
         Raises:
             RuntimeError: the engine refuses it.
         """
-        sql = statement.decode("utf-8", "replace")
-        if sql.strip() in self._statements or self._insert.fullmatch(sql.strip()):
-            with self._guard, closing(_CONNECT(str(self._data))) as connection:
-                connection.query(sql, "TabSeparated", params=dict(parameters))
+        if may_write and _WRITES.match(statement):
+            self._write(statement, parameters)
             return "TabSeparated", iter(())
+        sql = statement.decode("utf-8", "replace")
         kind = "Native" if _NATIVE.search(sql) else "TabSeparated"
         pieces = self._pieces(sql, kind, parameters)
         # The first piece is taken here, so that a refusal is sent before any header.
         return kind, chain([next(pieces, b"")], pieces)
 
+    def _write(self, statement: bytes, parameters: Mapping[str, str]) -> None:
+        rows = _ROWS.match(statement)
+        with self._writers.lease() as connection:
+            if rows is None:
+                connection.query(statement.decode(), "TabSeparated", params=dict(parameters))
+                return
+            # The engine takes rows of a binary format out of a file only.
+            with NamedTemporaryFile(prefix="spanproof-insert-") as file:
+                file.write(memoryview(statement)[rows.end() :])
+                file.flush()
+                sql = f"{rows[1].decode()} FROM INFILE '{file.name}' FORMAT {rows[2].decode()}"
+                connection.query(sql, "TabSeparated", params=dict(parameters))
+
     def _pieces(self, sql: str, kind: str, parameters: Mapping[str, str]) -> Iterator[bytes]:
-        with self.connection() as connection:
+        with self._readers.lease() as connection:
             if kind == "Native" and _SELECT.match(sql):
                 for chunk in connection.send_query(sql, kind, params=dict(parameters)):
                     yield chunk.bytes()
             else:
                 yield connection.query(sql, kind, params=dict(parameters)).bytes() or b""
 
+
+class _Pool:
+    """Connections of the engine with the same settings, each leased by one thread at a time."""
+
+    def __init__(self, data: Path, settings: Sequence[str]) -> None:
+        self._data = data
+        self._settings = settings
+        self._idle: list[Any] = []
+        self._guard = threading.Lock()
+
     @contextmanager
-    def connection(self) -> Iterator[Any]:
-        """A connection of the engine for this thread alone."""
+    def lease(self) -> Iterator[Any]:
+        """Give a connection to this thread alone."""
         with self._guard:
             connection = self._idle.pop() if self._idle else None
         if connection is None:
             connection = _CONNECT(str(self._data))
-            for setting in self.settings:
+            for setting in self._settings:
                 connection.query(f"SET {setting}", "TabSeparated")
         whole = False
         try:
@@ -132,19 +154,26 @@ class Front:
             else:
                 connection.close()
 
+    def close(self) -> None:
+        """Close the connections that are not leased."""
+        with self._guard:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     # Answers are read at once: waiting for more to send would cost 40 ms each.
     disable_nagle_algorithm = True
 
-    def __init__(self, front: Front, credentials: str) -> None:
+    def __init__(self, front: Front, passwords: Mapping[str, str]) -> None:
         self.front = front
-        self.credentials = credentials
+        self.passwords = passwords
         super().__init__(("127.0.0.1", 0), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A reader that goes away is no trouble of this process."""
+        """A client that goes away is no trouble of this process."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -163,12 +192,13 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing: queries hold what users look at."""
 
     def _handle(self) -> None:
-        if not self._may_read():
+        user = self._authenticate()
+        if user is None:
             self.close_connection = True
             self._refuse(401, "Code: 516. wrong password", 516)
             return
         try:
-            body = self._body()
+            body = self._body(_MAX_INSERT_BYTES if user == _WRITER else _MAX_QUERY_BYTES)
         except ValueError as problem:
             self.close_connection = True
             self._refuse(400, f"the request cannot be read: {problem}")
@@ -182,30 +212,30 @@ class _Handler(BaseHTTPRequestHandler):
             statement = fields["query"].encode() + (b"\n" + body if body and not form else b"")
         parameters = {name[6:]: value for name, value in fields.items() if name.startswith("param_")}
         try:
-            kind, pieces = self.server.front.answer(statement, parameters)
+            kind, pieces = self.server.front.answer(statement, parameters, may_write=user == _WRITER)
         except Exception as problem:  # noqa: BLE001 - every error of the engine goes to the client
             code = _CODE.search(str(problem))
             self._refuse(500, str(problem), int(code[1]) if code else None)
             return
         self._send(kind, pieces)
 
-    def _body(self) -> bytes:
+    def _body(self, most: int) -> bytes:
         if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
-            return self._chunked_body()
+            return self._chunked_body(most)
         length = int(self.headers.get("Content-Length") or 0)
-        if not 0 <= length <= _MAX_REQUEST_BYTES:
-            raise ValueError(f"a request has at most {_MAX_REQUEST_BYTES} bytes")
+        if not 0 <= length <= most:
+            raise ValueError(f"a request has at most {most} bytes")
         return self.rfile.read(length)
 
-    def _chunked_body(self) -> bytes:
-        body = b""
+    def _chunked_body(self, most: int) -> bytes:
+        body = bytearray()
         while length := int(self.rfile.readline(64), 16):
-            if len(body) + length > _MAX_REQUEST_BYTES:
-                raise ValueError(f"a request has at most {_MAX_REQUEST_BYTES} bytes")
+            if len(body) + length > most:
+                raise ValueError(f"a request has at most {most} bytes")
             body += self.rfile.read(length)
             self.rfile.readline(2)
         self.rfile.readline(2)
-        return body
+        return bytes(body)
 
     def _form(self, body: bytes) -> dict[str, str]:
         """Fields of a form, which is how the driver sends long parameters."""
@@ -221,14 +251,17 @@ class _Handler(BaseHTTPRequestHandler):
                 fields[name] = content.decode("utf-8", "replace")
         return fields
 
-    def _may_read(self) -> bool:
+    def _authenticate(self) -> str | None:
+        """Return whose password the request has; None where it has none."""
         kind, _, given = self.headers.get("Authorization", "").partition(" ")
         if kind.lower() != "basic":
-            return False
+            return None
         try:
-            return hmac.compare_digest(b64decode(given), self.server.credentials.encode())
+            user, _, password = b64decode(given).decode().partition(":")
         except ValueError:
-            return False
+            return None
+        expected = self.server.passwords.get(user, "")
+        return user if expected and hmac.compare_digest(password.encode(), expected.encode()) else None
 
     def _send(self, kind: str, pieces: Iterator[bytes]) -> None:
         self.send_response(200)

@@ -2,7 +2,7 @@
 
 chDB lets one process at a time into a directory, and a process into one directory at a time. The lock file in
 the directory goes with the process that holds it, however that ends; it names that process and, where the
-holder lets others read, how they reach it. Only the owner of the files can read it.
+holder lets others in, how they reach it. Only the owner of the files can read it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from spanproof.store.errors import StoreBusy
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a directory; `url` is a DSN to read by, None where there is none."""
+    """Who holds a directory, and the DSNs to read and to write by; None where there is none."""
 
     who: str
-    url: str | None
+    read_url: str | None = None
+    write_url: str | None = None
 
 
 class Hold:
@@ -57,7 +58,7 @@ class Hold:
             if not self._stores:
                 self._descriptor = _lock(directory)
                 self._directory, self._pid = directory, os.getpid()
-                self._write(None)
+                self._write(None, None)
             self._stores += 1
 
     def let_go(self) -> None:
@@ -68,14 +69,15 @@ class Hold:
                 os.close(self._descriptor)
                 self._directory = None
 
-    def write_url(self, url: str | None) -> None:
-        """Write into the lock file how others may read; None where they may not."""
+    def write_urls(self, read_url: str | None, write_url: str | None) -> None:
+        """Write into the lock file how others may read and write; None where they may not."""
         with self._guard:
-            self._write(url)
+            self._write(read_url, write_url)
 
-    def _write(self, url: str | None) -> None:
+    def _write(self, read_url: str | None, write_url: str | None) -> None:
         words = [Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python", *sys.argv[1:2]]
-        entry = {"who": f"{' '.join(words)} (process {os.getpid()})", "url": url}
+        who = f"{' '.join(words)} (process {os.getpid()})"
+        entry = {"who": who, "read_url": read_url, "write_url": write_url}
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, json.dumps(entry).encode() + b"\n", 0)
 
@@ -84,9 +86,9 @@ def holder_of(directory: Path) -> Holder:
     """Return the holder that the lock file of a directory names, else `another process`."""
     try:
         entry = json.loads((directory / "lock").read_bytes())
-        return Holder(str(entry["who"]), entry["url"])
+        return Holder(str(entry["who"]), entry["read_url"], entry["write_url"])
     except (OSError, ValueError, KeyError, TypeError):
-        return Holder("another process", None)
+        return Holder("another process")
 
 
 def _lock(directory: Path) -> int:

@@ -85,12 +85,12 @@ def open_store(location: str | Path, *, read_only: bool = False, share: bool = F
     Args:
         location: a directory (ClickHouse within this process, one process at a time), or the DSN of a
             ClickHouse server: `clickhouse://user:password@host:8123/database`, or `http://`, `https://`.
-        read_only: nothing will be written but silences and acknowledgements of alerts, and the schema stays
-            as it is. A directory that another process holds is then reached through it, where it shares it.
-        share: let other processes of this user read a directory for as long as this one holds it.
+        read_only: nothing will be written, and the schema stays as it is.
+        share: let other processes of this user read and write a directory for as long as this one holds it.
+            Without it a directory that another process holds and shares is reached through that process.
 
     Raises:
-        StoreBusy: another process holds the directory.
+        StoreBusy: another process holds the directory and does not share it.
         StoreUnavailable: the server does not answer, or the directory cannot be made.
         SchemaTooNew: a newer Spanproof wrote it.
         StoreError: a DSN that cannot be read.
@@ -98,7 +98,7 @@ def open_store(location: str | Path, *, read_only: bool = False, share: bool = F
     connections = connect(location, read_only=read_only, share=share)
     try:
         with connections.lease() as client:
-            if read_only:
+            if read_only or connections.borrowed:
                 check_schema(client, connections.database)
             else:
                 migrate(client, connections.layout)
@@ -124,7 +124,7 @@ class Store:
 
     @property
     def exclusive(self) -> bool:
-        """Whether it is this process's alone, as a directory is."""
+        """Whether it is a directory that this process holds."""
         return self._connections.exclusive
 
     def write(self, evaluations: Sequence[TraceEvaluation]) -> None:

@@ -13,9 +13,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Final
 
+from spanproof.evaluators.budget import BudgetSpent, LayerBudgets
 from spanproof.evaluators.casetests import CaseTests
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.evaluator import LAYER_RULES, Evaluator, Needs, by_cost
+from spanproof.evaluators.evaluator import LAYER_RULES, Cost, Evaluator, Needs, by_cost
 from spanproof.evaluators.model import (
     ApiReport,
     NoReplay,
@@ -72,6 +73,7 @@ class Engine:
         fixtures: FixtureBook | None = None,
         repeat_share: float = 0.0,
         packages_from_trace: Sequence[str] = (),
+        layer_budget_s: float | None = None,
     ) -> None:
         """Put an engine together.
 
@@ -86,6 +88,8 @@ class Engine:
             fixtures: what replays find, by cohort.
             repeat_share: share of the traces that are replayed twice, to find what is flaky.
             packages_from_trace: names of packages that a trace may have built to be replayed in.
+            layer_budget_s: processor time for judging each layer of a trace; None is no limit. What is over
+                it is skipped with that reason.
         """
         self._pipeline = pipeline
         self._runner = Runner(
@@ -95,6 +99,7 @@ class Engine:
         self._sampling = sampling or Sampling()
         self._hints = hints or UserHints()
         self._fixtures = fixtures or FixtureBook()
+        self._layer_budget_s = layer_budget_s
 
     def build_in_background(self) -> None:
         """Have runs not wait for the environment that their trace names: the caller evaluates them again."""
@@ -132,9 +137,10 @@ class Engine:
         }
         policies = {snippet_id: gate.policy for snippet_id, gate in gates.items()}
         of_cases, book = tests or {}, fixtures or self._fixtures
+        budgets = LayerBudgets(self._layer_budget_s)
         runs = tuple(
             self._evaluate_run(
-                judged, run, _before(run, found), scans, policies, of_cases.get(run.span_id), book
+                judged, run, _before(run, found), scans, policies, of_cases.get(run.span_id), book, budgets
             )
             for run in found
         )
@@ -152,6 +158,7 @@ class Engine:
         policies: Mapping[str, Policy],
         tests: CaseTests | None,
         fixtures: FixtureBook,
+        budgets: LayerBudgets,
     ) -> RunEvaluation:
         own = {snippet.id: scans[snippet.id] for snippet in run.snippets}
         left_out = self._sampling.left_out(run)
@@ -169,7 +176,7 @@ class Engine:
         redactor = Redactor(quoted, {snippet.id: scans[snippet.id] for snippet in quoted})
         judgements = [
             replace(judgement, outcome=redactor.outcome(judgement.outcome))
-            for judgement in self._judged(evidence, left_out)
+            for judgement in self._judged(evidence, left_out, budgets)
         ]
         return RunEvaluation(run, own, replay, scores_of(evidence, judgements))
 
@@ -181,15 +188,15 @@ class Engine:
                 needed |= each.needs(run)
         return needed
 
-    def _judged(self, evidence: RunEvidence, left_out: Mapping[Layer, str]) -> list[Judgement]:
+    def _judged(
+        self, evidence: RunEvidence, left_out: Mapping[Layer, str], budgets: LayerBudgets
+    ) -> list[Judgement]:
         """What every evaluator says; of two judgements about the same, the costlier one's."""
         found: dict[tuple[Layer, str, str, str | None], Judgement] = {}
         for evaluator in self._evaluators:
             reason = left_out.get(evaluator.layer)
             if reason is None:
-                said = run_evaluator(evaluator, evidence, tuple(found.values()))
-                if evaluator in LAYER_RULES and evaluator.layer is Layer.GROUNDEDNESS:
-                    said = settle_groundedness(evidence.account, said)
+                said = _run_within_budget(evaluator, evidence, tuple(found.values()), budgets)
             elif evaluator in LAYER_RULES:
                 said = [_of_run(evaluator, evaluator.layer.value, evidence.run, Skipped(reason))]
             else:
@@ -226,6 +233,24 @@ _ASKED: Final = re.compile(r"output_messages\[(\d{1,6})\]\.tool_calls\[(\d{1,6})
 """How detection names the place of a tool call that a model asked for."""
 
 
+def _run_within_budget(
+    evaluator: Evaluator, evidence: RunEvidence, so_far: Sequence[Judgement], budgets: LayerBudgets
+) -> list[Judgement]:
+    """Return the judgements of one evaluator, or the one that its layer's budget is spent."""
+    layer = evaluator.layer
+    reason = budgets.reason(layer)
+    if reason is None:
+        try:
+            with budgets.charge(layer, interrupt=evaluator.cost is Cost.RULES):
+                said = run_evaluator(evaluator, evidence, so_far)
+                if evaluator in LAYER_RULES and layer is Layer.GROUNDEDNESS:
+                    said = settle_groundedness(evidence.account, said)
+                return said
+        except BudgetSpent:
+            reason = budgets.reason(layer)
+    return [_of_run(evaluator, _own_name(evaluator), evidence.run, Skipped(reason or ""))]
+
+
 def run_evaluator(
     evaluator: Evaluator, evidence: RunEvidence, so_far: Sequence[Judgement]
 ) -> list[Judgement]:
@@ -234,8 +259,12 @@ def run_evaluator(
         return evaluator.judge(evidence, so_far)
     except Exception as failure:  # noqa: BLE001 - one evaluator's trouble must not take the others along
         outcome = Errored(type(failure).__name__, str(failure) or "no message")
-        name = evaluator.layer.value if evaluator in LAYER_RULES else evaluator.name
-        return [_of_run(evaluator, name, evidence.run, outcome)]
+        return [_of_run(evaluator, _own_name(evaluator), evidence.run, outcome)]
+
+
+def _own_name(evaluator: Evaluator) -> str:
+    """Return the name of the score that speaks for all of an evaluator."""
+    return evaluator.layer.value if evaluator in LAYER_RULES else evaluator.name
 
 
 def _of_run(evaluator: Evaluator, name: str, run: Run, outcome: Outcome) -> Judgement:

@@ -90,7 +90,7 @@ def silence(
             "As in: spanproof alerts silence agent=checkout --for 2h",
         )
     now_ns = time.time_ns()
-    with opened_store(location) as store:
+    with opened_store(location, writing=True) as store:
         if ended is not None:
             written = replace(_find_silence(store, ended, now_ns), ends_ns=now_ns)
         else:
@@ -119,7 +119,7 @@ def acknowledge(alert: str, comment: str, author: str | None, location: str, as_
 
     ALERT is its id, as `spanproof alerts list` shows it; the start is enough.
     """
-    with opened_store(location) as store:
+    with opened_store(location, writing=True) as store:
         rows = _read(store, every=False, limit=10_000)
         found = [row for row in rows if row.event.status == FIRING and row.alert.id.startswith(alert)]
         if len(found) != 1:

@@ -58,8 +58,8 @@ def command(
 ) -> int:
     """Show a store's traces and verdicts in the browser, until Ctrl-C.
 
-    The store may be that of a running collector, which serves the same by itself. Labels are written where
-    no other process holds the store.
+    The store may be that of a running collector, which serves the same by itself; labels are then written
+    through the collector.
     """
     if not is_loopback(host) and not (tokens or writers):
         raise UsageProblem(f"--host {host} is reachable by others", "Give a reader's token: --token TEXT.")
@@ -84,7 +84,7 @@ def show_console(
         OSError: the address cannot be used.
     """
     with (
-        opened_store(location) as store,
+        opened_store(location, writing=True) as store,
         ConsoleServer(lambda: store, host, port, settings, fall_back=False) as server,
     ):
         if as_json:

@@ -89,7 +89,7 @@ def delete(
     """
     if not traces and session is None and user is None:
         raise UsageProblem("nothing to delete is named", "Give --trace, --session or --user.")
-    with opened_store(location) as store:
+    with opened_store(location, writing=yes) as store:
         ids = _ids(store, traces, session, user)
         deleted = store.erase_traces(ids) if yes else 0
     if as_json:

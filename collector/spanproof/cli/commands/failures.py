@@ -205,7 +205,7 @@ def _decision(name: str, meaning: str, state: State) -> None:
     @store_option
     @_json_option
     def decide(clusters: tuple[str, ...], note: str, location: str, as_json: bool) -> int:
-        with opened_store(location) as store:
+        with opened_store(location, writing=True) as store:
             found = [find_cluster(store, each) for each in clusters]
             for each in found:
                 store.triage(each.id, TriageAction.STATE, state.value, note)
@@ -228,7 +228,7 @@ def merge(clusters: tuple[str, ...], into: str, location: str, as_json: bool) ->
 
     CLUSTERS are ids or their starts.
     """
-    with opened_store(location) as store:
+    with opened_store(location, writing=True) as store:
         target = find_cluster(store, into)
         found = [find_cluster(store, each) for each in clusters]
         if any(each.id == target.id for each in found):
@@ -248,7 +248,7 @@ def split(fingerprints: tuple[str, ...], location: str, as_json: bool) -> int:
 
     FINGERPRINTS are whole, as `show --json` lists them.
     """
-    with opened_store(location) as store:
+    with opened_store(location, writing=True) as store:
         for fingerprint in fingerprints:
             found = find_cluster(store, fingerprint)
             if fingerprint not in found.fingerprints or found.id == fingerprint:
@@ -284,7 +284,7 @@ def link(cluster: str, url: str, location: str, as_json: bool) -> int:
 
 
 def _write(given: str, action: TriageAction, value: str, location: str, *, as_json: bool) -> int:
-    with opened_store(location) as store:
+    with opened_store(location, writing=True) as store:
         found = find_cluster(store, given)
         store.triage(found.id, action, value)
         _report(store, [found.id], as_json=as_json)

@@ -75,7 +75,7 @@ class SpanConsumer:
             {
                 "auto.offset.reset": "earliest",
                 "session.timeout.ms": 10_000,
-                **self._rules.client_options(),
+                **self._rules.options_of_consumers(),
                 "group.id": self._rules.group,
                 "enable.auto.commit": False,
                 "enable.auto.offset.store": False,

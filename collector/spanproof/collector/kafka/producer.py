@@ -42,7 +42,7 @@ class TopicLog:
                 "delivery.timeout.ms": 10_000,
                 "request.timeout.ms": 5_000,
                 "message.max.bytes": _LARGEST_MESSAGE,
-                **rules.client_options(),
+                **rules.options_of_producers(),
                 "enable.idempotence": True,
                 "acks": "all",
                 # As the OpenTelemetry Collector's exporter has it: both send a trace to one partition.
