@@ -119,6 +119,47 @@ def test_an_agent_corrects_itself_by_the_public_tests(write_rows: WriteRows, tmp
     assert several["protocol"]["turns"] == 5
 
 
+def test_an_interrupted_run_goes_on_from_its_answers(write_rows: WriteRows, tmp_path: Path) -> None:
+    program, calls, out = tmp_path / "agent.py", tmp_path / "calls", tmp_path / "graded.jsonl"
+    program.write_text(f"open({str(calls)!r}, 'a').write('x')\n{AGENT}")
+    problems = write_rows(*(_double(number) for number in range(3)))
+    line = shlex.join([sys.executable, str(program)])
+    words = ["humaneval", "--problems", problems, "--command", line, "--trials", 2, "--json", "--out", out]
+    whole = _bench(*words)
+    assert calls.read_text() == "x" * 6
+    lines = out.read_bytes().splitlines(keepends=True)
+    # Interrupted after the second answer, within the third line.
+    out.write_bytes(b"".join([*lines[:2], lines[2][:40]]))
+    again = _bench(*words, "--resume")
+    assert json.loads(again.stdout) == json.loads(whole.stdout)
+    assert calls.read_text() == "x" * 10
+    assert [json.loads(row)["number"] for row in out.read_bytes().splitlines()] == [1, 2] * 3
+    assert out.read_bytes().splitlines(keepends=True)[:2] == lines[:2]
+
+
+def test_answers_of_another_run_are_not_taken(write_rows: WriteRows, tmp_path: Path) -> None:
+    out = tmp_path / "graded.jsonl"
+    words = ["humaneval", "--problems", write_rows(_double(0)), "--reference", "--out", out]
+    assert _bench(*words).returncode == 0
+    refused = _bench(*words, "--resume", "--timeout", 3)
+    assert refused.returncode == 2
+    assert "graded.jsonl, line 1: it is of another run: its timeout_s is" in refused.stderr.replace("\n", " ")
+    without = _bench(*words[:-2], "--resume")
+    assert without.returncode == 2
+    assert "Give --out FILE of the run before" in without.stderr.replace("\n", " ")
+
+
+def test_a_changed_sample_is_graded_again(write_rows: WriteRows, tmp_path: Path) -> None:
+    problems, out = write_rows(_double(0), _double(1)), tmp_path / "graded.jsonl"
+    words = ["humaneval", "--problems", problems, "--json", "--out", out, "--samples"]
+    rates = []
+    for completion in ("    return x\n", "    return 2 * x\n"):
+        rows = [{"task_id": f"Own/{number}", "completion": completion} for number in range(2)]
+        ran = _bench(*words, write_rows(*rows, name="samples.jsonl"), *(["--resume"] if rates else []))
+        rates.append(json.loads(ran.stdout)["rates"]["tests"]["pass_at"]["1"])
+    assert rates == [0.0, 1.0]
+
+
 def test_an_agent_has_no_more_turns_than_allowed(write_rows: WriteRows, place: Place) -> None:
     problem = read_one("humaneval", write_rows(_double(0)))
     tasks: list[str] = []

@@ -9,7 +9,7 @@ import pytest
 from spanproof.semconv import spanproof as ours
 from spanproof.store import DeadLetter, ExternalScore, Store, open_store
 from spanproof.store.connection import _server
-from spanproof.store.erase import ATTRIBUTES, Subject
+from spanproof.store.dimensions import SUBJECT_KEYS, Subject
 from spanproof.store.schema import TABLES
 from spanproof.trace import Label, Layer
 
@@ -83,9 +83,9 @@ def test_nothing_of_a_deleted_trace_is_left(store, evaluation):
 def test_traces_of_a_session_or_user_are_found_in_every_convention(store, evaluation, subject):
     ids = [
         write_trace(store, evaluation, number, **{key: "it's them"})
-        for number, key in enumerate(ATTRIBUTES[subject], 1)
+        for number, key in enumerate(SUBJECT_KEYS[subject], 1)
     ]
-    write_trace(store, evaluation, 90, **{ATTRIBUTES[subject][0]: "another"})
+    write_trace(store, evaluation, 90, **{SUBJECT_KEYS[subject][0]: "another"})
     assert store.traces_of(subject, "it's them") == sorted(ids)
     assert store.traces_of(subject, "nobody") == []
 

@@ -110,7 +110,7 @@ def test_clusters_are_merged_and_split(location, listed):
         (["merge", "FIRST", "--into", "FIRST"], "is the cluster of --into"),
         (["split", "FIRST"], "is no part of a larger cluster"),
         (["list", "--all", "--state", "open"], "--state is given with --all"),
-        (["list", "--where", "colour=red"], "names no dimension"),
+        (["list", "--where", "colour=red"], "unknown dimension 'colour'"),
     ],
 )
 def test_misuse_is_reported_with_a_remedy(location, listed, capfd, arguments, message):

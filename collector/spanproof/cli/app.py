@@ -33,6 +33,7 @@ _COMMANDS = {
     "score": ("spanproof.cli.commands.score", "Score answers and trajectories without a trace."),
     "console": ("spanproof.cli.commands.console", "Show traces and verdicts in the browser."),
     "traces": ("spanproof.cli.commands.traces", "List evaluated traces."),
+    "breakdown": ("spanproof.cli.commands.breakdown", "Count what happened to agents' code by cohort."),
     "query": ("spanproof.cli.commands.query", "Count and measure a score by cohort and time."),
     "sql": ("spanproof.cli.commands.sql", "Run a SELECT over the store, also while the collector runs."),
     "failures": ("spanproof.cli.commands.failures", "Show the few causes behind many failed runs."),

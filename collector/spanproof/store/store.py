@@ -23,6 +23,7 @@ from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import queries, rollups
 from spanproof.store.alerts import AlertLog
 from spanproof.store.backup import Manifest, restore_backup, write_backup
+from spanproof.store.breakdown import Breakdown, Fact, break_down
 from spanproof.store.browse import Browse
 from spanproof.store.cells import Row
 from spanproof.store.connection import Connections, connect
@@ -339,6 +340,33 @@ class Store:
         chosen = Filter(layer, name, cohort, None, start_ns, end_ns)
         with self._connections.lease() as client:
             return queries.groups(client, self._database, chosen, by, bucket_ns, limit)
+
+    def break_down(
+        self,
+        fact: Fact,
+        by: Sequence[str] = (),
+        *,
+        start_ns: int,
+        end_ns: int,
+        cohort: Mapping[str, str] = MappingProxyType({}),
+        limit: int = 1000,
+    ) -> list[Breakdown]:
+        """What happened to the code of agents, counted by dimensions; what most snippets have first.
+
+        Args:
+            fact: what is counted.
+            by: dimensions; none is one group.
+            start_ns: Unix nanoseconds of the first span time counted.
+            end_ns: Unix nanoseconds of the first span time no longer counted.
+            cohort: only runs of these values, by dimension.
+            limit: rows at most.
+
+        Raises:
+            StoreError: there is no such dimension.
+        """
+        chosen = Filter(cohort=cohort, start_ns=start_ns, end_ns=end_ns)
+        with self._connections.lease() as client:
+            return break_down(client, self._database, fact, chosen, by, limit)
 
     def reasons_not_judged(
         self, *, start_ns: int, end_ns: int, cohort: Mapping[str, str] = MappingProxyType({}), limit: int = 20

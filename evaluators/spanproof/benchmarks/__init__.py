@@ -6,6 +6,7 @@ read_problems(BENCHMARKS["humaneval"], Source(path)), read_samples(path) → gra
 from spanproof.benchmarks.contamination import Contamination, find_signs
 from spanproof.benchmarks.errors import BenchmarkError
 from spanproof.benchmarks.formats.sources import Source
+from spanproof.benchmarks.journal import Journal
 from spanproof.benchmarks.model import Answer, Grade, Graded, Place, Problem
 from spanproof.benchmarks.registry import BENCHMARKS, Benchmark, read_problems
 from spanproof.benchmarks.report import BenchmarkReport, Protocol, Rate, write_graded
@@ -22,6 +23,7 @@ __all__ = [
     "Grade",
     "Graded",
     "GradedAnswer",
+    "Journal",
     "Place",
     "Problem",
     "Protocol",

@@ -9,10 +9,11 @@ from statistics import fmean
 from typing import Any
 
 from spanproof.benchmarks.contamination import Contamination
-from spanproof.benchmarks.model import Grade, Problem
+from spanproof.benchmarks.model import Answer, Grade, Graded, Problem
 from spanproof.benchmarks.run import GradedAnswer
 from spanproof.evaluators.intervals import Interval, wilson
 from spanproof.experiments.statistics import pass_at_k, pass_hat_k
+from spanproof.sandbox import FailureClass
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,17 +192,42 @@ def write_graded(graded: GradedAnswer) -> dict[str, Any]:
         "problem": graded.answer.problem,
         "number": graded.number,
         "turns": graded.answer.turns,
+        "is_whole": graded.answer.is_whole,
+        "error": graded.answer.error,
         "grades": {
             name: {
                 "grade": grade.grade.value,
                 "reason": grade.reason,
                 "failure_class": grade.failure.value if grade.failure else None,
                 "wall_s": round(grade.wall_s, 4),
+                "failed_tests": list(grade.failed_tests),
             }
             for name, grade in graded.grades.items()
         },
         "answer": graded.answer.text,
     }
+
+
+def read_graded(row: Mapping[str, Any]) -> GradedAnswer:
+    """Return what `write_graded` wrote.
+
+    Raises:
+        KeyError, TypeError, ValueError: it is no graded answer.
+    """
+    grades = {
+        str(name): Graded(
+            Grade(each["grade"]),
+            str(each["reason"]),
+            FailureClass(each["failure_class"]) if each["failure_class"] is not None else None,
+            float(each["wall_s"]),
+            tuple(int(test) for test in each["failed_tests"]),
+        )
+        for name, each in row["grades"].items()
+    }
+    answer = Answer(
+        str(row["problem"]), str(row["answer"]), bool(row["is_whole"]), int(row["turns"]), str(row["error"])
+    )
+    return GradedAnswer(answer, int(row["number"]), grades)
 
 
 def _gap_json(signs: Contamination) -> dict[str, Any] | None:

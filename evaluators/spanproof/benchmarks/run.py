@@ -7,9 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
+from types import MappingProxyType
+from typing import TypeVar, TypeVarTuple, Unpack
 
 from spanproof.benchmarks.errors import BenchmarkError
 from spanproof.benchmarks.model import Answer, Graded, Place, Problem
+
+Arguments = TypeVarTuple("Arguments")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,7 @@ def grade_answers(
     place: Place,
     jobs: int = 1,
     report: Callable[[GradedAnswer], None] = lambda _graded: None,
+    done: Mapping[tuple[str, int], GradedAnswer] = MappingProxyType({}),
 ) -> list[GradedAnswer]:
     """Return the answers graded, in their order.
 
@@ -63,35 +69,41 @@ def grade_answers(
         place: where they are tried.
         jobs: how many at once.
         report: called with each as it is graded.
+        done: grades that are known, by problem and number of the answer; of another text they do not count.
     """
     by_id = {each.id: each for each in problems}
     numbers: Counter[str] = Counter()
     left: list[tuple[int, Answer, int]] = []
+    found: dict[int, GradedAnswer] = {}
     for position, answer in enumerate(answers):
         numbers[answer.problem] += 1
-        left.append((position, answer, numbers[answer.problem]))
+        number = numbers[answer.problem]
+        known = done.get((answer.problem, number))
+        if known is not None and known.answer.text == answer.text:
+            found[position] = known
+        else:
+            left.append((position, answer, number))
 
     def grade(position: int, answer: Answer, number: int) -> tuple[int, GradedAnswer]:
         return position, GradedAnswer(answer, number, by_id[answer.problem].grade(answer, place))
 
-    found: dict[int, GradedAnswer] = {}
     with ThreadPoolExecutor(jobs) as pool:
-        for position, graded in _work(pool, grade, iter(left), jobs):
+        for position, graded in run_all(pool, grade, iter(left), jobs):
             found[position] = graded
             report(graded)
     return [found[position] for position in sorted(found)]
 
 
-def _work(
+def run_all(
     pool: ThreadPoolExecutor,
-    grade: Callable[[int, Answer, int], tuple[int, GradedAnswer]],
-    left: Iterator[tuple[int, Answer, int]],
+    call: Callable[[Unpack[Arguments]], Result],
+    left: Iterator[tuple[*Arguments]],
     jobs: int,
-) -> Iterator[tuple[int, GradedAnswer]]:
-    """Yield as they end; an interrupt waits for those that run and for no other."""
-    running: set[Future[tuple[int, GradedAnswer]]] = set()
+) -> Iterator[Result]:
+    """Yield results as they come; an interrupt waits for the calls that run and for no other."""
+    running: set[Future[Result]] = set()
     while True:
-        running |= {pool.submit(grade, *each) for each in islice(left, 2 * jobs - len(running))}
+        running |= {pool.submit(call, *each) for each in islice(left, 2 * jobs - len(running))}
         if not running:
             return
         ended, running = wait(running, return_when=FIRST_COMPLETED)

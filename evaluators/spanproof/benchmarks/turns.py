@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from queue import SimpleQueue
+from types import MappingProxyType
 from typing import TypeAlias
 
 from spanproof.benchmarks.model import Answer, Graded, Place, Problem
+from spanproof.benchmarks.run import GradedAnswer, run_all
 from spanproof.benchmarks.samples import take_code
 from spanproof.experiments.agents import AgentKind, AgentUnderTest
 from spanproof.experiments.launch import AgentRunner
@@ -62,10 +64,25 @@ def ask_agent(runner: AgentRunner) -> Ask:
     return ask
 
 
-def answer_all(
-    agent: AgentUnderTest, problems: Sequence[Problem], place: Place, settings: Settings, turns: int
-) -> list[Answer]:
-    """Return an agent's answers to all problems, `settings.trials` to each, `settings.jobs` at once.
+def run_agent(
+    agent: AgentUnderTest,
+    problems: Sequence[Problem],
+    place: Place,
+    settings: Settings,
+    turns: int,
+    report: Callable[[GradedAnswer], None] = lambda _graded: None,
+    done: Mapping[tuple[str, int], GradedAnswer] = MappingProxyType({}),
+) -> list[GradedAnswer]:
+    """Return an agent's answers to all problems, graded: `settings.trials` to each, `settings.jobs` at once.
+
+    Args:
+        agent: is run once for each answer and turn.
+        problems: in the order of the result.
+        place: where the answers are tried.
+        settings: how the agent is run.
+        turns: attempts at most.
+        report: called with each answer as it is graded.
+        done: answers that are there already, by problem and number; the agent is not run for these.
 
     Raises:
         ExperimentError: the agent cannot be made or started.
@@ -79,20 +96,23 @@ def answer_all(
             stack.callback(runner.close)
             idle.put(runner)
 
-        def answer(problem: Problem, seed: int) -> Answer:
+        def answer(problem: Problem, number: int) -> GradedAnswer:
             runner = idle.get()
             try:
-                return answer_problem(problem, ask_agent(runner), place, turns, seed)
+                seed = settings.seed + number - 1
+                given = answer_problem(problem, ask_agent(runner), place, turns, seed)
             finally:
                 idle.put(runner)
+            return GradedAnswer(given, number, problem.grade(given, place))
 
         pool = stack.enter_context(ThreadPoolExecutor(settings.jobs))
-        running = [
-            pool.submit(answer, problem, settings.seed + trial)
-            for problem in problems
-            for trial in range(settings.trials)
-        ]
-        return [each.result() for each in running]
+        wanted = [(problem, number) for problem in problems for number in range(1, settings.trials + 1)]
+        found = {key: done[key] for problem, number in wanted if (key := (problem.id, number)) in done}
+        left = (each for each in wanted if (each[0].id, each[1]) not in found)
+        for graded in run_all(pool, answer, left, settings.jobs):
+            found[graded.answer.problem, graded.number] = graded
+            report(graded)
+        return [found[problem.id, number] for problem, number in wanted]
 
 
 def _describe_attempt(problem: Problem, code: str, tried: Graded) -> str:

@@ -15,6 +15,7 @@ from spanproof.benchmarks import (
     Answer,
     BenchmarkReport,
     GradedAnswer,
+    Journal,
     Place,
     Problem,
     Protocol,
@@ -23,15 +24,14 @@ from spanproof.benchmarks import (
     match_answers,
     read_problems,
     read_samples,
-    write_graded,
 )
-from spanproof.benchmarks.turns import answer_all
+from spanproof.benchmarks.turns import run_agent
 from spanproof.cli.commands.bench_security import SECURITY, run_security
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.backend import backend_options, open_backend
 from spanproof.cli.options.benchmark import BenchOptions, bench_options
 from spanproof.cli.output.benchmark import print_benchmark
-from spanproof.cli.output.console import inform, json_line, print_json, progress
+from spanproof.cli.output.console import inform, print_json, progress
 from spanproof.cli.problems import UsageProblem
 from spanproof.experiments import AgentUnderTest, Settings, agent_in_module, agent_program, agent_service
 from spanproof.sandbox import PackageSet, Sandbox
@@ -45,8 +45,9 @@ from spanproof.sandbox.environments import read_packages
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write each answer with its grades, as JSON lines.",
+    help="Write each answer with its grades, as JSON lines, as it is graded.",
 )
+@click.option("--resume", is_flag=True, help="Go on from the answers in --out.")
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
 @backend_options
 def command(
@@ -54,6 +55,7 @@ def command(
     options: BenchOptions,
     at_least: float | None,
     out: Path | None,
+    resume: bool,
     as_json: bool,
     backend: str,
     settings: dict[str, str],
@@ -65,6 +67,8 @@ def command(
     What the sandbox cannot try is unjudged, and counts as no failure. Exit code 1 where pass@1 is below
     --at-least. NAME security counts safe and unsafe completions of prompts by CWE.
     """
+    if resume and (out is None or name == SECURITY):
+        raise UsageProblem("--resume has no answers to go on from", "Give --out FILE of the run before.")
     if name == SECURITY:
         return run_security(options, backend, settings, out, as_json=as_json)
     agent = _agent(options)
@@ -78,20 +82,34 @@ def command(
     chosen, subset = _choose(published, options)
     timeout_s = options.timeout or benchmark.timeout_s
     packages = _packages(options.packages)
-    with open_backend(backend, settings, options.jobs) as sandbox:
+    digest = _digest(options.problems)
+    journal = _open_journal(name, digest, timeout_s, options, out)
+    done = journal.resume() if journal is not None and resume else {}
+    if journal is not None and not resume:
+        journal.begin()
+    with open_backend(backend, settings, options.jobs) as sandbox, progress(as_json=as_json) as bar:
         place = Place(sandbox, timeout_s, options.memory * 1024**2, packages, _image_opener(settings))
+        task = bar.add_task("grading", total=None)
+
+        def report(graded: GradedAnswer) -> None:
+            bar.advance(task)
+            if journal is not None:
+                journal.append(graded)
+
         if agent is not None:
             how = Settings(trials=options.trials, jobs=options.jobs, seed=options.seed or 0)
-            answers = answer_all(agent, chosen, place, how, options.turns)
+            bar.update(task, total=len(chosen) * options.trials - len(done))
+            graded = run_agent(agent, chosen, place, how, options.turns, report, done)
         else:
             answers = _read_answers(chosen, options.samples)
-        graded = _grade(chosen, answers, place, options.jobs, as_json=as_json)
-    counts = Counter(each.problem for each in answers).values()
+            bar.update(task, total=len(answers) - len(done))
+            graded = grade_answers(chosen, answers, place, options.jobs, report, done)
+    counts = Counter(each.answer.problem for each in graded).values()
     protocol = Protocol(
         benchmark=name,
         problems=len(counts),
         published=len(published),
-        digest=_digest(options.problems),
+        digest=digest,
         subset=subset,
         n=(min(counts), max(counts)),
         k=tuple(sorted(set(options.k) or {1})),
@@ -104,14 +122,15 @@ def command(
         version=version("spanproof"),
     )
     other = read_problems(benchmark, options.source(options.other_split)) if options.other_split else ()
-    report = BenchmarkReport(protocol, chosen, graded, find_signs(chosen, graded, other, options.cutoff))
-    if out is not None:
-        _write(out, graded)
+    result = BenchmarkReport(protocol, chosen, graded, find_signs(chosen, graded, other, options.cutoff))
+    if journal is not None:
+        journal.finish(graded)
+        inform(f"wrote {out}")
     if as_json:
-        print_json(report.to_json())
+        print_json(result.to_json())
     else:
-        print_benchmark(report)
-    rate = report.headline.pass_at.get(1, 0.0)
+        print_benchmark(result)
+    rate = result.headline.pass_at.get(1, 0.0)
     return EXIT_GATE_FAILED if at_least is not None and rate < at_least else EXIT_PASS
 
 
@@ -125,18 +144,18 @@ def _read_answers(problems: Sequence[Problem], samples: Path | None) -> list[Ans
     return found
 
 
-def _grade(
-    problems: Sequence[Problem], answers: Sequence[Answer], place: Place, jobs: int, *, as_json: bool
-) -> list[GradedAnswer]:
-    with progress(as_json=as_json) as bar:
-        task = bar.add_task("grading", total=len(answers))
-        return grade_answers(problems, answers, place, jobs, lambda _graded: bar.advance(task))
-
-
-def _write(path: Path, graded: Sequence[GradedAnswer]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join(json_line(write_graded(each)) for each in graded))
-    inform(f"wrote {path}")
+def _open_journal(
+    name: str, digest: str, timeout_s: float, options: BenchOptions, out: Path | None
+) -> Journal | None:
+    """Return the file of graded answers, marked by what a grade rests on beside the answer."""
+    if out is None:
+        return None
+    agent = options.agent or options.command or options.url
+    mark = {"benchmark": name, "digest": digest, "timeout_s": timeout_s, "memory_mb": options.memory}
+    if agent is not None:
+        # An answer is taken from the file, not only its grade.
+        mark |= {"agent": agent, "max_turns": options.turns, "seed": options.seed or 0}
+    return Journal(out, mark)
 
 
 def _choose(problems: Sequence[Problem], options: BenchOptions) -> tuple[list[Problem], str]:

@@ -1,0 +1,99 @@
+"""`spanproof breakdown FACT`: failure classes, attempts, denials and weaknesses of code by cohort."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.cohort import by_option, where_option
+from spanproof.cli.options.store import opened_store, parse_span, store_option
+from spanproof.cli.output.console import console, inform, print_json
+from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.tables import write_columns, write_csv
+from spanproof.evaluators.intervals import wilson
+from spanproof.store.breakdown import Breakdown, Fact
+
+
+@click.command("breakdown")
+@click.argument("fact", type=click.Choice([each.value for each in Fact]))
+@by_option("A dimension; may be given often: agent, user, attribute:tenant.id.")
+@where_option
+@click.option("--since", default="24h", show_default=True, help="The window: 90s, 15m, 24h, 7d.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Rows at most.")
+@click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the rows to a file: .parquet or .arrow.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per row on stdout.")
+@store_option
+def command(
+    fact: str,
+    by: tuple[str, ...],
+    cohort: dict[str, str],
+    since: str,
+    limit: int,
+    as_csv: bool,
+    out: Path | None,
+    as_json: bool,
+    location: str,
+) -> int:
+    """Count what happened to the code of agents over a window, by cohort.
+
+    FACT is failure_class (how replays ended), attempt (what they tried beyond the sandbox), blocked (rules
+    that denied the code) or cwe (weaknesses that were found). A share is of the snippets that were replayed
+    or scanned, with its 95 % Wilson interval.
+    """
+    end = time.time_ns() + 1
+    start = max(0, end - parse_span("--since", since))
+    with opened_store(location) as store:
+        found = store.break_down(Fact(fact), by, start_ns=start, end_ns=end, cohort=cohort, limit=limit)
+    rows = [_as_json(each, by, fact) for each in found]
+    names = [*by, fact, "snippets", "whole", "share", "low", "high"]
+    if as_json:
+        for row in rows:
+            print_json(row)
+    elif out is not None:
+        write_columns(out, names, rows)
+    elif as_csv:
+        write_csv(names, rows)
+    elif rows:
+        console.print(_table(rows, names))
+    else:
+        inform(f"no {fact} in the last {since}")
+    return EXIT_PASS
+
+
+def _as_json(found: Breakdown, by: Sequence[str], fact: str) -> dict[str, Any]:
+    interval = wilson(found.snippets, found.whole)
+    return {
+        **dict(zip(by, found.values, strict=True)),
+        fact: found.item,
+        "snippets": found.snippets,
+        "whole": found.whole,
+        "share": found.snippets / found.whole,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+    }
+
+
+def _table(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in (*names[:-2], "95% interval"):
+        table.add_column(name.replace("_", " "), no_wrap=True)
+    for row in rows:
+        table.add_row(
+            *(plain(row[name] or "(not said)", 40) for name in names[:-5]),
+            f"{row['snippets']:,}",
+            f"{row['whole']:,}",
+            f"{row['share']:.1%}",
+            f"{row['low']:.1%} to {row['high']:.1%}",
+        )
+    return table
