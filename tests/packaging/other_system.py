@@ -27,7 +27,8 @@ from collections.abc import Sequence
 _THEIRS = (
     "click clickhouse_connect google.protobuf httpx jinja2 jsonschema langchain_core.callbacks "
     "langgraph.graph opentelemetry.exporter.otlp.proto.http "
-    "opentelemetry.proto.collector.trace.v1.trace_service_pb2 opentelemetry.sdk.trace orjson pydantic pygments re2 rich.console rich.live rich.progress rich.syntax "
+    "opentelemetry.proto.collector.trace.v1.trace_service_pb2 opentelemetry.sdk.trace "
+    "orjson pydantic pygments re2 rich.console rich.live rich.progress rich.syntax "
     "rich.table smolagents sqlglot tree_sitter tree_sitter_bash tree_sitter_javascript "
     "tree_sitter_typescript yaml zstandard"
 )
