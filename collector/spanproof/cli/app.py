@@ -55,6 +55,7 @@ _COMMANDS = {
     "gate": ("spanproof.cli.commands.gate", "Check assertions over scores; exit 1 when one fails."),
     "promote": ("spanproof.cli.commands.promote", "Add stored runs to a suite, as hermetic cases."),
     "suite": ("spanproof.cli.commands.suite", "Replay a suite, run an agent on it, change its cases."),
+    "optimise": ("spanproof.cli.commands.optimise", "Search a better prompt for an agent on a suite."),
     "bench": ("spanproof.cli.commands.bench", "Grade answers to a public benchmark of code."),
     "mcp": ("spanproof.cli.mcp", "Serve traces, verdicts and suites to a coding agent over MCP."),
     "doctor": ("spanproof.cli.commands.doctor", "Show which isolation features this machine has."),

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import clickhouse_connect
@@ -22,10 +22,12 @@ from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError, OperationalError
 
 from spanproof.store.errors import StoreBusy, StoreError, StoreUnavailable
-from spanproof.store.front import Front
 from spanproof.store.hold import Hold, holder_of
 from spanproof.store.layout import Layout
 from spanproof.store.schema import FINAL_SETTINGS
+
+if TYPE_CHECKING:
+    from spanproof.store.front import Front
 
 DEFAULT_DATABASE = "spanproof"
 SERVER_SCHEMES = ("clickhouse", "clickhouses", "http", "https")
@@ -284,6 +286,9 @@ def _embedded(directory: Path, *, read_only: bool, share: bool) -> Connections:
         with connections.lease():
             pass
         if share:
+            # Here and not above: it loads the engine, which Windows does not have.
+            from spanproof.store.front import Front
+
             fronts.append(Front(real / "data", DEFAULT_DATABASE, settings))
             _HOLD.write_urls(fronts[0].read_url, fronts[0].write_url)
     except BaseException:

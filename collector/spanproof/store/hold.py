@@ -7,7 +7,6 @@ holder lets others in, how they reach it. Only the owner of the files can read i
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import sys
@@ -15,7 +14,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from spanproof.store.errors import StoreBusy
+from spanproof.store.errors import StoreBusy, StoreUnavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +91,12 @@ def holder_of(directory: Path) -> Holder:
 
 
 def _lock(directory: Path) -> int:
+    if sys.platform == "win32":
+        raise StoreUnavailable(
+            "Windows has no embedded store: name a ClickHouse server (--store clickhouse://…)"
+        )
+    import fcntl
+
     descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         # Record locks, not flock: a forked child must not keep the directory when this process is gone.

@@ -28,10 +28,16 @@ class AgentKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AgentUnderTest:
-    """The agent of an experiment; `target` is written as the user wrote it."""
+    """The agent of an experiment.
+
+    Attributes:
+        target: as the user wrote it.
+        environment: variables that its process gets.
+    """
 
     kind: AgentKind
     target: str
+    environment: tuple[tuple[str, str], ...] = ()
 
     @property
     def command(self) -> list[str]:

@@ -181,7 +181,7 @@ class AgentServer:
             stderr=subprocess.STDOUT,
             pass_fds=(writer,),
             # Numbers of hashes are drawn by the seed, so that sets are in the same order in each run.
-            env={**os.environ, "PYTHONHASHSEED": str(settings.seed % 2**32)},
+            env={**os.environ, **dict(agent.environment), "PYTHONHASHSEED": str(settings.seed % 2**32)},
             start_new_session=True,
         )
         os.close(writer)
@@ -277,6 +277,7 @@ def _run_program(
     agent: AgentUnderTest, case: Case, settings: Settings, seed: int, work: Path, listener: OtlpListener
 ) -> Ended:
     environment = {
+        **dict(agent.environment),
         "OTEL_EXPORTER_OTLP_ENDPOINT": listener.url,
         "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
         "SPANPROOF_TASK": case.task or "",

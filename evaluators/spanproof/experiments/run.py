@@ -33,6 +33,7 @@ def run_experiment(
     engine: Engine,
     settings: Settings | None = None,
     report: Callable[[Trial], None] = lambda _trial: None,
+    only: frozenset[str] | None = None,
 ) -> Experiment:
     """Run an agent on a suite.
 
@@ -43,6 +44,7 @@ def run_experiment(
         engine: judges the runs.
         settings: how often, how long and with which tools.
         report: called with each trial as it ends.
+        only: ids of the cases to run; None runs all.
 
     Raises:
         ExperimentError: the agent cannot be made, the suite has no case with a task, or the folder holds
@@ -51,7 +53,7 @@ def run_experiment(
     """
     settings = settings or Settings()
     _check_tools(agent, settings)
-    cases = load_suite(suite)
+    cases = [case for case in load_suite(suite) if only is None or case.id in only]
     if not cases:
         raise ExperimentError(f"{suite} has no cases: promote a run, or write a case.yaml with a task")
     for case in cases:

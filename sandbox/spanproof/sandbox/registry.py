@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 
 from spanproof.sandbox.backend import Availability, Sandbox
+from spanproof.sandbox.backends.elsewhere import ElsewhereDocker, ElsewhereSandbox, lacks_system
 from spanproof.sandbox.errors import BadSetting, SandboxUnavailable
 
 GROUP = "spanproof.sandboxes"
+_STAND_INS: Mapping[str, type[Sandbox]] = {"jail": ElsewhereSandbox, "docker": ElsewhereDocker}
 _OURS = {
     "jail": "spanproof.sandbox.backends.jail.backend:JailSandbox",
     "docker": "spanproof.sandbox.backends.docker.backend:DockerSandbox",
@@ -66,6 +68,8 @@ def _backend(name: str) -> type[Sandbox]:
     known = _backends()
     if name not in known:
         raise SandboxUnavailable(f"there is no sandbox backend {name!r}; known: {', '.join(known)}")
+    if name in _STAND_INS and lacks_system(name):
+        return _STAND_INS[name]
     kind = known[name].load()
     if not (isinstance(kind, type) and issubclass(kind, Sandbox)):
         raise SandboxUnavailable(f"sandbox backend {name!r}: {known[name].value} is no subclass of Sandbox")

@@ -8,7 +8,6 @@ of a file, which the kernel releases when its process ends.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import threading
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from spanproof.evaluators.judge.errors import OverBudget
+from spanproof.sandbox.file_locks import LOCK_EX, LOCK_NB, flock
 
 HOUR_S = 3600.0
 MAX_REPLY_TOKENS = 700
@@ -141,7 +141,7 @@ class Pace:
             for number in range(self._at_once):
                 descriptor = _open_private(self._directory / f"turn-{number}")
                 try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    flock(descriptor, LOCK_EX | LOCK_NB)
                 except BlockingIOError:
                     os.close(descriptor)
                     continue
@@ -170,13 +170,14 @@ class _State:
                 return
             descriptor = _open_private(self._file)
             stack.callback(os.close, descriptor)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            flock(descriptor, LOCK_EX)
             size = os.fstat(descriptor).st_size
-            state = _parse(os.pread(descriptor, size, 0))
+            state = _parse(os.read(descriptor, size))
             yield state
             content = json.dumps(state).encode()
             # Padded, so that a process that is killed before it truncates leaves valid JSON.
-            os.pwrite(descriptor, content.ljust(size), 0)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.write(descriptor, content.ljust(size))
             os.ftruncate(descriptor, len(content))
 
 

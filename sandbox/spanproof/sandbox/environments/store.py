@@ -11,7 +11,6 @@ an exclusive lock. Nothing here runs or downloads anything.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import shutil
 import time
@@ -22,6 +21,7 @@ from pathlib import Path
 
 from spanproof.sandbox.environments.lock import Lock
 from spanproof.sandbox.errors import EnvironmentUnavailable
+from spanproof.sandbox.file_locks import LOCK_EX, LOCK_NB, LOCK_SH, flock
 
 DIRECTORY_VARIABLE = "SPANPROOF_ENVIRONMENTS"
 _LOCK_FILE = "lock.json"
@@ -95,7 +95,7 @@ class Store:
         if not path.is_dir():
             return None
         try:
-            descriptor = self._locked(lock.key, fcntl.LOCK_SH)
+            descriptor = self._locked(lock.key, LOCK_SH)
         except OSError as problem:
             if problem.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
                 raise
@@ -117,7 +117,7 @@ class Store:
         """
         place = self._made("building") / wish
         with open(place.with_suffix(".lock"), "w") as file:  # noqa: PTH123
-            fcntl.flock(file, fcntl.LOCK_EX)
+            flock(file, LOCK_EX)
             _remove(place)
             place.mkdir(mode=0o755)
             try:
@@ -133,7 +133,7 @@ class Store:
         """
         images = self._made("images")
         self._write(built / _LOCK_FILE, lock.text())
-        descriptor = self._locked(lock.key, fcntl.LOCK_SH)
+        descriptor = self._locked(lock.key, LOCK_SH)
         assert descriptor is not None
         with suppress(FileExistsError, OSError):
             built.rename(images / lock.key)  # another wish may have led to the same lock
@@ -169,7 +169,7 @@ class Store:
         return removed
 
     def _take_away(self, image: Image) -> bool:
-        descriptor = self._locked(image.key, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        descriptor = self._locked(image.key, LOCK_EX | LOCK_NB)
         if descriptor is None:
             return False
         try:
@@ -194,7 +194,7 @@ class Store:
         path = self.directory / "images" / f"{key}.use"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
-            fcntl.flock(descriptor, how)
+            flock(descriptor, how)
         except BlockingIOError:
             os.close(descriptor)
             return None

@@ -1,0 +1,197 @@
+"""`spanproof optimise`: a better prompt for an agent, searched on a suite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from spanproof.cli.engine import opened_engine
+from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.options.config import sandbox_config_options
+from spanproof.cli.options.policy import policy_option
+from spanproof.cli.output.console import console, inform, print_json, progress
+from spanproof.cli.output.hostile import plain
+from spanproof.cli.problems import UsageProblem
+from spanproof.config.model import Config
+from spanproof.experiments import Settings, Tools, agent_in_module, agent_program
+from spanproof.experiments.notebook import new_folder
+from spanproof.experiments.optimise import (
+    STRATEGIES,
+    ChatModel,
+    Measured,
+    Optimised,
+    OptimiserSettings,
+    optimise,
+)
+from spanproof.experiments.optimise.model import Difference, compare
+from spanproof.trace import Layer
+
+_DEFAULTS = OptimiserSettings(variable="")
+
+
+@click.command("optimise")
+@click.argument("suite", type=click.Path(path_type=Path))
+@policy_option
+@sandbox_config_options
+@click.option("--agent", metavar="MODULE:NAME", help="The agent, or a factory of it.")
+@click.option("--command", "line", metavar="LINE", help="The agent as a program: task on stdin.")
+@click.option(
+    "--target",
+    required=True,
+    metavar="VARIABLE",
+    help="Environment variable of the agent's prompt.",
+)
+@click.option(
+    "--start",
+    required=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="File with the prompt as it is.",
+)
+@click.option("--model", required=True, help="Model that proposes prompts, at OPENAI_BASE_URL.")
+@click.option(
+    "--strategy",
+    "strategies",
+    multiple=True,
+    type=click.Choice(list(STRATEGIES)),
+    help=f"How prompts are proposed; several take turns.  [default: {', '.join(_DEFAULTS.strategies)}]",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 1000),
+    default=_DEFAULTS.rounds,
+    show_default=True,
+    help="Proposals at most.",
+)
+@click.option(
+    "--patience",
+    type=click.IntRange(1, 1000),
+    default=_DEFAULTS.patience,
+    show_default=True,
+    help="Rounds without a better prompt before the search ends.",
+)
+@click.option("--max-tokens", type=click.IntRange(1), help="Run no further prompt beyond these tokens.")
+@click.option(
+    "--regression",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="A suite on which the new prompt may not be worse.",
+)
+@click.option(
+    "--tools",
+    type=click.Choice([each.value for each in Tools]),
+    default=Tools.LIVE.value,
+    show_default=True,
+    help="Call the agent's tools, or answer from the case.",
+)
+@click.option(
+    "--trials", type=click.IntRange(1, 100), default=1, show_default=True, help="How often per case."
+)
+@click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Trials at once.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of split, proposals and trials.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1),
+    default=120.0,
+    show_default=True,
+    help="Seconds for one trial.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the results; one that holds part of this search is completed."
+    "  [default: a new one below .spanproof/experiments]",
+)
+@click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
+def command(
+    suite: Path,
+    policy_file: Path | None,
+    config: Config,
+    agent: str | None,
+    line: str | None,
+    target: str,
+    start: Path,
+    model: str,
+    strategies: tuple[str, ...],
+    rounds: int,
+    patience: int,
+    max_tokens: int | None,
+    regression: Path | None,
+    tools: str,
+    trials: int,
+    jobs: int,
+    seed: int,
+    timeout: float,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Search a better prompt for an agent on the cases of a suite.
+
+    Half of the cases are shown to the model that proposes prompts, a quarter chooses among them, and the
+    gain is measured on a quarter that neither has seen. Exit code 0 means that the gain's 95 % interval is
+    above 0, 1 that it is not. The new prompt is written to `best.txt` in the folder.
+    """
+    if (agent is None) == (line is None):
+        raise UsageProblem("there is not one agent to run", "Name it by --agent or by --command.")
+    folder = out or new_folder()
+    settings = OptimiserSettings(
+        variable=target,
+        strategies=strategies or _DEFAULTS.strategies,
+        rounds=rounds,
+        patience=patience,
+        max_tokens=max_tokens,
+        regression=regression,
+        trials=Settings(trials, jobs, seed, timeout, Tools(tools)),
+    )
+    under_test = agent_in_module(agent) if agent else agent_program(line or "")
+    with opened_engine(config, policy_file) as engine, progress(as_json=as_json):
+        found = optimise(
+            under_test,
+            suite,
+            start.read_text(encoding="utf-8").strip(),
+            folder,
+            engine,
+            ChatModel(model),
+            settings,
+            _report,
+        )
+    (folder / "best.txt").write_text(found.best.text + "\n", encoding="utf-8")
+    if as_json:
+        print_json(found.to_json())
+    else:
+        _print(found, folder)
+    return EXIT_PASS if found.gain is not None and found.gain.low > 0 else EXIT_GATE_FAILED
+
+
+def _report(measured: Measured) -> None:
+    score = "unjudged" if measured.score is None else f"{measured.score:.2f}"
+    inform(f"{measured.candidate.strategy:9} {measured.candidate.id}  validation {score}")
+
+
+def _print(found: Optimised, folder: Path) -> None:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for name in ("held-out cases", "before", "after", "difference, 95 % interval"):
+        table.add_column(name)
+    table.add_row("all that is required", *_row(found.before.rates, found.after.rates))
+    for layer in Layer:
+        before, after = (each.layers.get(layer, {}) for each in (found.before, found.after))
+        if before or after:
+            table.add_row(layer.value, *_row(before, after))
+    console.print(table)
+    for identity, reason in found.rejected.items():
+        console.print(Text(f"{identity} was rejected: {reason}", style="yellow"), soft_wrap=True)
+    console.print(plain(f"{found.stopped}; the best prompt is {folder / 'best.txt'}", 400), soft_wrap=True)
+
+
+def _row(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[str, str, str]:
+    return _mean(before), _mean(after), _write(compare(before, after))
+
+
+def _mean(rates: Mapping[str, float]) -> str:
+    return f"{sum(rates.values()) / len(rates):.2f}" if rates else "–"
+
+
+def _write(found: Difference | None) -> str:
+    return f"{found.mean:+.2f} ({found.low:+.2f} to {found.high:+.2f})" if found else "–"

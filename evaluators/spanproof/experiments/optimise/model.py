@@ -1,0 +1,206 @@
+"""What an optimiser works with: candidates, the split of the cases, measurements, and the result."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from spanproof.experiments.errors import ExperimentError
+from spanproof.experiments.experiment import Experiment
+from spanproof.experiments.statistics import bootstrap_difference
+from spanproof.trace import Layer
+
+_LEAST_CASES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A prompt, and where it is from; `examples` are appended to `instruction`."""
+
+    instruction: str
+    examples: str = ""
+    strategy: str = "start"
+    parent: str = ""
+
+    @property
+    def text(self) -> str:
+        """What the agent gets."""
+        return f"{self.instruction}\n\n{self.examples}" if self.examples else self.instruction
+
+    @property
+    def id(self) -> str:
+        """The same for the same text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Ids of cases: `train` is shown to the model, `validation` chooses, `held_out` is run at the end."""
+
+    train: frozenset[str]
+    validation: frozenset[str]
+    held_out: frozenset[str]
+
+
+def split_cases(ids: Sequence[str], seed: int) -> Split:
+    """Return half of the cases to train on, a quarter to choose by and a quarter held out.
+
+    Raises:
+        ExperimentError: there are too few cases.
+    """
+    if len(ids) < _LEAST_CASES:
+        raise ExperimentError(
+            f"the suite has {len(ids)} cases, and a gain needs {_LEAST_CASES} at least, as it is measured on"
+            " cases that were not tuned on; promote more runs"
+        )
+    order = sorted(ids)
+    random.Random(seed).shuffle(order)  # noqa: S311 - no secret
+    quarter = max(1, len(order) // 4)
+    return Split(
+        train=frozenset(order[2 * quarter :]),
+        validation=frozenset(order[quarter : 2 * quarter]),
+        held_out=frozenset(order[:quarter]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """How a candidate did on some cases.
+
+    Attributes:
+        rates: share of the judged trials that passed, by case; a case without a judged trial is left out.
+        layers: the same by layer: share of the trials with a verdict whose verdict is not fail.
+        steps, tokens, cost_usd: means over trials; the cost is None where a model has no known price.
+    """
+
+    candidate: Candidate
+    rates: Mapping[str, float]
+    layers: Mapping[Layer, Mapping[str, float]]
+    steps: float
+    tokens: float
+    cost_usd: float | None
+
+    @property
+    def score(self) -> float | None:
+        """The mean over judged cases; None where none could be judged."""
+        return fmean(self.rates.values()) if self.rates else None
+
+
+def measure(candidate: Candidate, experiment: Experiment) -> Measured:
+    """Return a candidate's measurements in an experiment."""
+    trials = experiment.trials
+    costs = [trial.cost_usd for trial in trials if trial.cost_usd is not None]
+    layers: dict[Layer, dict[str, float]] = {}
+    for layer in Layer:
+        for result in experiment.cases:
+            found = [trial.layers.get(layer.value) for trial in result.trials]
+            judged = [label != "fail" for label in found if label in ("pass", "fail")]
+            if judged:
+                layers.setdefault(layer, {})[result.case.id] = fmean(judged)
+    return Measured(
+        candidate,
+        {each.case.id: each.rate for each in experiment.cases if each.rate is not None},
+        layers,
+        steps=fmean([trial.steps for trial in trials]) if trials else 0.0,
+        tokens=fmean([trial.tokens for trial in trials]) if trials else 0.0,
+        cost_usd=fmean(costs) if costs and len(costs) == len(trials) else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A difference of means with its 95 % interval, over so many cases that both could be judged on."""
+
+    mean: float
+    low: float
+    high: float
+    cases: int
+
+
+def compare(before: Mapping[str, float], now: Mapping[str, float]) -> Difference | None:
+    """Return the paired difference; None where no case is in both."""
+    shared = sorted(before.keys() & now.keys())
+    if not shared:
+        return None
+    mean, low, high = bootstrap_difference([before[key] for key in shared], [now[key] for key in shared])
+    return Difference(mean, low, high, len(shared))
+
+
+def find_front(measured: Sequence[Measured]) -> tuple[Measured, ...]:
+    """Return the Pareto front: those that no other beats in score, tokens and steps at once."""
+
+    def aims(each: Measured) -> tuple[float, float, float]:
+        return (each.score or 0.0, -each.tokens, -each.steps)
+
+    def beats(one: Measured, other: Measured) -> bool:
+        ours, theirs = aims(one), aims(other)
+        return all(a >= b for a, b in zip(ours, theirs, strict=True)) and ours != theirs
+
+    known = [each for each in measured if each.score is not None]
+    return tuple(each for each in known if not any(beats(other, each) for other in known))
+
+
+@dataclass(frozen=True, slots=True)
+class Optimised:
+    """The result: the best candidate, and what it did to cases that nothing was chosen by.
+
+    Attributes:
+        validation: every candidate on the validation cases, in the order of their proposals.
+        before, after: the start and the best, on the held-out cases.
+        stopped: why the search ended.
+        rejected: candidates that lost on the regression suite, with what they lost.
+    """
+
+    best: Candidate
+    validation: tuple[Measured, ...]
+    before: Measured
+    after: Measured
+    stopped: str
+    rejected: Mapping[str, str]
+
+    @property
+    def gain(self) -> Difference | None:
+        """The difference on the held-out cases."""
+        return compare(self.before.rates, self.after.rates)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as JSON data."""
+        return {
+            "best": {"id": self.best.id, "strategy": self.best.strategy, "text": self.best.text},
+            "stopped": self.stopped,
+            "held_out": {
+                "before": self.before.score,
+                "after": self.after.score,
+                "gain": _write_difference(self.gain),
+                "layers": {
+                    layer.value: _write_difference(
+                        compare(self.before.layers.get(layer, {}), self.after.layers.get(layer, {}))
+                    )
+                    for layer in Layer
+                },
+            },
+            "front": [each.candidate.id for each in find_front(self.validation)],
+            "candidates": [
+                {
+                    "id": each.candidate.id,
+                    "strategy": each.candidate.strategy,
+                    "parent": each.candidate.parent,
+                    "validation": each.score,
+                    "tokens": each.tokens,
+                    "steps": each.steps,
+                    "cost_usd": each.cost_usd,
+                    "rejected": self.rejected.get(each.candidate.id),
+                }
+                for each in self.validation
+            ],
+        }
+
+
+def _write_difference(found: Difference | None) -> dict[str, float] | None:
+    if found is None:
+        return None
+    return {"mean": found.mean, "low": found.low, "high": found.high, "cases": found.cases}

@@ -1,0 +1,196 @@
+"""How a new prompt is proposed: six ways, each from what the search knows so far.
+
+Models are any that an OpenAI-compatible endpoint serves. What a model writes is data: a proposal without the
+tags that it was to use is dropped.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from spanproof.experiments.errors import ExperimentError
+from spanproof.experiments.experiment import Experiment
+from spanproof.experiments.optimise.model import Candidate, Measured, find_front
+
+_MOST_EXAMPLES, _MOST_FAILURES, _MOST_CHARACTERS = 3, 5, 600
+_PROMPT = re.compile(r"<prompt>(.*?)</prompt>", re.DOTALL)
+_FORM = "Write the whole new prompt between <prompt> and </prompt>. Keep every placeholder of the old one."
+
+
+class Completes(Protocol):
+    """A model: takes a request, gives its reply."""
+
+    def complete(self, request: str, *, seed: int) -> str:
+        """Return the reply."""
+
+
+class ChatModel:
+    """A model behind `OPENAI_BASE_URL`, as `OPENAI_API_KEY`."""
+
+    def __init__(self, model: str, *, timeout_s: float = 60.0) -> None:
+        """Open a client.
+
+        Raises:
+            ExperimentError: the client cannot be opened.
+        """
+        try:
+            from openai import OpenAI, OpenAIError
+        except ImportError as problem:
+            raise ExperimentError(
+                "the model that proposes prompts needs the package openai: pip install 'spanproof[judge]'"
+            ) from problem
+        self._model = model
+        self._errors = OpenAIError
+        try:
+            self._client = OpenAI(timeout=timeout_s, max_retries=2)
+        except OpenAIError as problem:
+            raise ExperimentError(f"the model {model} cannot be reached: {problem}") from problem
+
+    def complete(self, request: str, *, seed: int) -> str:
+        """Return the reply.
+
+        Raises:
+            ExperimentError: there was none.
+        """
+        try:
+            reply = self._client.chat.completions.create(
+                model=self._model, messages=[{"role": "user", "content": request}], seed=seed, temperature=1.0
+            )
+        except self._errors as problem:
+            raise ExperimentError(f"the model {self._model} gave no proposal: {problem}") from problem
+        return reply.choices[0].message.content or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a strategy may use. It holds nothing of a validation case but scores.
+
+    Attributes:
+        measured: all candidates on the validation cases.
+        train: the experiments on the train cases, by candidate.
+        draw: the source of chance of this proposal.
+    """
+
+    measured: Sequence[Measured]
+    train: Mapping[str, Experiment]
+    model: Completes
+    draw: random.Random
+    seed: int
+
+    @property
+    def best(self) -> Candidate:
+        """The candidate with the best score, the first of equals."""
+        return max(self.measured, key=lambda each: each.score or 0.0).candidate
+
+
+Strategy = Callable[[Known], Candidate | None]
+
+
+def propose_variation(known: Known) -> Candidate | None:
+    """Random search: the start, written anew."""
+    start = known.measured[0].candidate
+    return _write("random", start, known, f"Write a variation of this prompt.\n{_quote(start)}")
+
+
+def propose_from_history(known: Known) -> Candidate | None:
+    """Meta-prompt (OPRO, Yang et al. 2023): the prompts so far with their scores, the best last."""
+    ranked = sorted(known.measured, key=lambda each: each.score or 0.0)
+    history = "\n".join(f"score {each.score or 0.0:.2f}:\n{_quote(each.candidate)}" for each in ranked[-8:])
+    request = (
+        f"Below are prompts of an agent and their scores, 0 to 1. Write one that scores higher.\n{history}"
+    )
+    return _write("meta", known.best, known, request)
+
+
+def propose_by_gradient(known: Known) -> Candidate | None:
+    """ProTeGi (Pryzant et al. 2023): a critique of the best prompt, then an edit against it."""
+    parent = known.best
+    failures = _list_failures(known, parent)
+    if not failures:
+        return None
+    critique = known.model.complete(
+        f"Here are a prompt of an agent and runs of it that failed. Give the reasons in the prompt.\n"
+        f"{_quote(parent)}\n{failures}",
+        seed=known.seed,
+    )
+    request = f"Edit this prompt against the critique.\n{_quote(parent)}\nCritique: {critique[:4000]}"
+    return _write("protegi", parent, known, request)
+
+
+def propose_by_reflection(known: Known) -> Candidate | None:
+    """GEPA-like (Agrawal et al. 2025): reflect on failed runs of a prompt drawn from the Pareto front."""
+    front = find_front(known.measured)
+    parent = known.draw.choice(front).candidate if front else known.best
+    failures = _list_failures(known, parent)
+    if not failures:
+        return None
+    request = (
+        "An agent ran with this prompt. Read what went wrong in each run, find what the prompt has to teach,"
+        f" and write a better one.\n{_quote(parent)}\n{failures}"
+    )
+    return _write("gepa", parent, known, request)
+
+
+def propose_examples(known: Known) -> Candidate | None:
+    """Bootstrapped few-shot (Khattab et al. 2023): passed runs of train cases as examples. Uses no model."""
+    parent = known.best
+    examples = _draw_examples(known, parent)
+    return Candidate(parent.instruction, examples, "few_shot", parent.id) if examples else None
+
+
+def propose_pair(known: Known) -> Candidate | None:
+    """MIPRO-like (Opsahl-Ong et al. 2024): an instruction and a set of examples, drawn independently."""
+    parent = known.draw.choice(known.measured).candidate
+    examples = _draw_examples(known, known.draw.choice(known.measured).candidate)
+    return Candidate(parent.instruction, examples, "mipro", parent.id) if examples else None
+
+
+STRATEGIES: Mapping[str, Strategy] = {
+    "random": propose_variation,
+    "few_shot": propose_examples,
+    "meta": propose_from_history,
+    "protegi": propose_by_gradient,
+    "gepa": propose_by_reflection,
+    "mipro": propose_pair,
+}
+
+
+def _write(strategy: str, parent: Candidate, known: Known, request: str) -> Candidate | None:
+    found = _PROMPT.search(known.model.complete(f"{request}\n{_FORM}", seed=known.seed))
+    text = found.group(1).strip() if found else ""
+    return Candidate(text, parent.examples, strategy, parent.id) if text else None
+
+
+def _quote(candidate: Candidate) -> str:
+    return f"<prompt>\n{candidate.instruction}\n</prompt>"
+
+
+def _list_failures(known: Known, candidate: Candidate) -> str:
+    """Return failed train runs as text: task, answer, and what was wrong with it."""
+    experiment = known.train.get(candidate.id)
+    lines = []
+    for result in experiment.cases if experiment else ():
+        if failed := result.first_failure:
+            answer = (failed.answer or "none")[:_MOST_CHARACTERS]
+            reason = failed.reason[:_MOST_CHARACTERS]
+            lines.append(f"Task: {result.case.task}\nAnswer: {answer}\nWrong: {reason}\n")
+    known.draw.shuffle(lines)
+    return "\n".join(lines[:_MOST_FAILURES])
+
+
+def _draw_examples(known: Known, candidate: Candidate) -> str:
+    experiment = known.train.get(candidate.id)
+    passed = [
+        f"Task: {result.case.task}\nAnswer: {trial.answer}"
+        for result in (experiment.cases if experiment else ())
+        for trial in result.trials[:1]
+        if trial.passed and trial.answer and len(trial.answer) <= _MOST_CHARACTERS
+    ]
+    if not passed:
+        return ""
+    drawn = known.draw.sample(passed, min(_MOST_EXAMPLES, len(passed)))
+    return "Examples:\n\n" + "\n\n".join(drawn)

@@ -1,0 +1,229 @@
+"""The search: propose, run on train and validation cases, keep the best, and measure it on the held-out ones.
+
+Everything that was proposed or run is in the folder, so an interrupted search goes on: proposals in
+`proposals.jsonl`, the experiments of each candidate below its id.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from spanproof.evaluators.engine import Engine
+from spanproof.experiments.agents import AgentUnderTest
+from spanproof.experiments.errors import ExperimentError
+from spanproof.experiments.experiment import Experiment
+from spanproof.experiments.optimise.model import (
+    Candidate,
+    Measured,
+    Optimised,
+    Split,
+    compare,
+    measure,
+    split_cases,
+)
+from spanproof.experiments.optimise.proposals import STRATEGIES, Completes, Known
+from spanproof.experiments.run import run_experiment
+from spanproof.experiments.settings import Settings
+from spanproof.suites import load_suite
+
+
+@dataclass(frozen=True, slots=True)
+class OptimiserSettings:
+    """How to search.
+
+    Attributes:
+        variable: environment variable in which the agent gets its prompt.
+        strategies: by which proposals are made, in turn.
+        rounds: proposals at most.
+        patience: rounds without a better candidate before the search ends.
+        max_tokens: of the agent over the whole search; no further candidate is run beyond them.
+        regression: a suite on which the best candidate may not be worse than the start.
+        trials: how each case is tried.
+    """
+
+    variable: str
+    strategies: tuple[str, ...] = ("gepa", "few_shot", "meta", "protegi")
+    rounds: int = 12
+    patience: int = 6
+    max_tokens: int | None = None
+    regression: Path | None = None
+    trials: Settings = field(default_factory=Settings)
+
+
+def optimise(
+    agent: AgentUnderTest,
+    suite: Path,
+    start: str,
+    folder: Path,
+    engine: Engine,
+    model: Completes,
+    settings: OptimiserSettings,
+    report: Callable[[Measured], None] = lambda _measured: None,
+) -> Optimised:
+    """Search a better prompt for an agent.
+
+    Args:
+        agent: a module's or a program; it reads its prompt from the variable.
+        suite: whose cases are split into train, validation and held-out ones.
+        start: the prompt as it is.
+        folder: of the results; one that holds part of this search is completed.
+        engine: judges the runs.
+        model: proposes prompts.
+        settings: how to search.
+        report: called with each candidate once it was run on the validation cases.
+
+    Raises:
+        ExperimentError: too few cases, an unknown strategy, or what `run_experiment` and the model raise.
+    """
+    if unknown := set(settings.strategies) - STRATEGIES.keys():
+        raise ExperimentError(f"there is no strategy {sorted(unknown)[0]!r}; known: {', '.join(STRATEGIES)}")
+    ids = [case.id for case in load_suite(suite)]
+    runs = _Runs(agent, suite, folder, engine, settings, split_cases(ids, settings.trials.seed))
+    search = _Search(runs, model, settings, report)
+    return search.run(Candidate(start))
+
+
+class _Runs:
+    """Runs candidates, each set of cases once; `tokens` is what the agent has used."""
+
+    def __init__(
+        self,
+        agent: AgentUnderTest,
+        suite: Path,
+        folder: Path,
+        engine: Engine,
+        settings: OptimiserSettings,
+        split: Split,
+    ) -> None:
+        self._agent, self._suite, self._engine, self._settings = agent, suite, engine, settings
+        self.folder, self.split = folder, split
+        self._found: dict[tuple[str, str], Experiment] = {}
+        self.tokens = 0
+
+    def run(self, candidate: Candidate, part: str, suite: Path | None = None) -> Experiment:
+        """Return the experiment of a candidate on a part of the suite, or on another suite."""
+        key = (candidate.id, part)
+        if key not in self._found:
+            agent = replace(self._agent, environment=((self._settings.variable, candidate.text),))
+            experiment = run_experiment(
+                agent,
+                suite or self._suite,
+                self.folder / "candidates" / candidate.id / part,
+                self._engine,
+                self._settings.trials,
+                only=None if suite else getattr(self.split, part),
+            )
+            self.tokens += sum(trial.tokens for trial in experiment.trials)
+            self._found[key] = experiment
+        return self._found[key]
+
+    def train_of(self, measured: Sequence[Measured]) -> dict[str, Experiment]:
+        """Return the experiments on train cases of these candidates."""
+        return {each.candidate.id: self.run(each.candidate, "train") for each in measured}
+
+
+class _Search:
+    def __init__(
+        self,
+        runs: _Runs,
+        model: Completes,
+        settings: OptimiserSettings,
+        report: Callable[[Measured], None],
+    ) -> None:
+        self._runs, self._model, self._settings, self._report = runs, model, settings, report
+        self._measured: list[Measured] = []
+        self._rejected: dict[str, str] = {}
+
+    def run(self, start: Candidate) -> Optimised:
+        self._measure(start)
+        stopped = self._explore()
+        best = self._choose()
+        # The only runs on held-out cases: nothing is chosen by them.
+        before, after = (measure(each, self._runs.run(each, "held_out")) for each in (start, best))
+        return Optimised(best, tuple(self._measured), before, after, stopped, self._rejected)
+
+    def _explore(self) -> str:
+        """Propose and measure until something ends it; returns what."""
+        settings, proposals = self._settings, _Proposals(self._runs.folder / "proposals.jsonl")
+        idle = 0
+        for number in range(settings.rounds):
+            if max(self._scores()) == 1.0:
+                return "every validation case passes"
+            if settings.max_tokens is not None and self._runs.tokens >= settings.max_tokens:
+                return f"the budget of {settings.max_tokens} tokens is spent: {self._runs.tokens} were used"
+            if idle >= settings.patience:
+                return f"{idle} rounds brought nothing better"
+            before = max(self._scores())
+            candidate = proposals.read(number) or self._propose(number)
+            proposals.keep(number, candidate)
+            if candidate and candidate.id not in {each.candidate.id for each in self._measured}:
+                self._measure(candidate)
+            idle = 0 if max(self._scores()) > before else idle + 1
+        return f"{settings.rounds} rounds were made"
+
+    def _propose(self, number: int) -> Candidate | None:
+        settings = self._settings
+        seed = settings.trials.seed + number
+        strategy = STRATEGIES[settings.strategies[number % len(settings.strategies)]]
+        train = self._runs.train_of(self._measured)
+        draw = random.Random(seed)  # noqa: S311 - no secret
+        return strategy(Known(tuple(self._measured), train, self._model, draw, seed))
+
+    def _measure(self, candidate: Candidate) -> None:
+        measured = measure(candidate, self._runs.run(candidate, "validation"))
+        self._measured.append(measured)
+        self._report(measured)
+
+    def _scores(self) -> list[float]:
+        return [each.score or 0.0 for each in self._measured]
+
+    def _choose(self) -> Candidate:
+        """Return the best candidate that is not worse on the regression suite; of equals the cheaper one."""
+        ranked = sorted(self._measured, key=lambda each: (-(each.score or 0.0), each.tokens))
+        start = self._measured[0].candidate
+        for each in ranked:
+            if each.candidate is start or not (lost := self._find_regression(start, each.candidate)):
+                return each.candidate
+            self._rejected[each.candidate.id] = lost
+        return start
+
+    def _find_regression(self, start: Candidate, candidate: Candidate) -> str:
+        suite = self._settings.regression
+        if suite is None:
+            return ""
+        before, now = (
+            measure(each, self._runs.run(each, "regression", suite)) for each in (start, candidate)
+        )
+        lost = sorted(case for case, rate in before.rates.items() if now.rates.get(case, 0.0) < rate)
+        difference = compare(before.rates, now.rates)
+        if difference is None or difference.mean < 0:
+            return f"worse on the regression suite: {', '.join(lost) or 'no case was judged'}"
+        return ""
+
+
+class _Proposals:
+    """The proposals of earlier runs of this search, by round; None is one that came to nothing."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        self._kept = [json.loads(line) for line in lines if line.endswith("}") or line == "null"]
+
+    def read(self, number: int) -> Candidate | None:
+        """Return the proposal of a round, if it was made."""
+        if number >= len(self._kept) or self._kept[number] is None:
+            return None
+        return Candidate(**self._kept[number])
+
+    def keep(self, number: int, candidate: Candidate | None) -> None:
+        """Append the proposal of a round that is not kept yet."""
+        if number < len(self._kept):
+            return
+        self._kept.append(asdict(candidate) if candidate else None)
+        with self._file.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(self._kept[-1]) + "\n")

@@ -1,0 +1,162 @@
+"""Prompts that a scripted model proposes through a loopback endpoint; the best one is known."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from spanproof.experiments import ExperimentError, Settings, Tools, agent_in_module
+from spanproof.experiments.optimise import STRATEGIES, ChatModel, Optimised, OptimiserSettings, optimise
+from spanproof.experiments.optimise.model import Candidate, Measured, compare, find_front, split_cases
+
+START, BEST = "Answer the question.", "Answer the question, in dollars."
+MUST = {"must": [{"answer": {"contains": "45.00"}}]}
+
+
+class ScriptedOptimiser:
+    """An OpenAI-compatible endpoint that writes the best prompt once it reads why runs failed."""
+
+    def __init__(self, *, good: bool = True) -> None:
+        requests = self.requests = list[str]()
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                text = body["messages"][0]["content"]
+                requests.append(text)
+                best = good and ("Wrong:" in text or "Critique:" in text)
+                prompt = BEST if best else f"Answer the question, variation {len(requests)}."
+                message = {"role": "assistant", "content": f"It fails.\n<prompt>{prompt}</prompt>"}
+                reply = {
+                    "id": "1", "object": "chat.completion", "created": 1, "model": body["model"],
+                    "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+                }  # fmt: skip
+                content = json.dumps(reply).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *args: object) -> None:
+                """Keep the test's output clean."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02})
+        self.thread.start()
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+@pytest.fixture(params=[True], ids=["good"])
+def endpoint(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedOptimiser]:
+    scripted = ScriptedOptimiser(good=request.param)
+    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{scripted.server.server_port}/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key")
+    yield scripted
+    scripted.close()
+
+
+@pytest.fixture
+def suite(write_suite) -> Path:
+    """Eight cases, which only an answer in dollars passes."""
+    return write_suite(**{f"case-{number}": MUST for number in range(8)})
+
+
+def search(engine, suite: Path, folder: Path, *strategies: str, **more: object) -> Optimised:
+    settings = OptimiserSettings(
+        "AGENT_PROMPT", strategies, trials=Settings(tools=Tools.RECORDED, jobs=1), **{"rounds": 3, **more}
+    )
+    agent = agent_in_module("prompted_agent:make_agent")
+    return optimise(agent, suite, START, folder, engine, ChatModel("scripted"), settings)
+
+
+@pytest.mark.parametrize("strategy", ["gepa", "protegi"])
+def test_the_best_prompt_is_found_its_gain_is_of_held_out_cases_and_the_search_can_be_resumed(
+    engine, suite, tmp_path, endpoint, strategy
+):
+    found = search(engine, suite, tmp_path / "out", strategy)
+    assert found.best.text == BEST
+    assert found.best.strategy == strategy
+    assert (found.before.score, found.after.score) == (0.0, 1.0)
+    assert found.gain is not None
+    assert (found.gain.mean, found.gain.low, found.gain.cases) == (1.0, 1.0, 2)
+    assert found.stopped == "every validation case passes"
+    split = split_cases([f"case-{number}" for number in range(8)], 0)
+    assert set(found.after.rates) == split.held_out
+    written = found.to_json()
+    assert written["front"] == [found.best.id]
+    assert written["held_out"]["layers"]["execution"] is not None
+    sent = len(endpoint.requests)
+    assert search(engine, suite, tmp_path / "out", strategy).to_json() == written
+    assert len(endpoint.requests) == sent
+
+
+@pytest.mark.parametrize("endpoint", [False], ids=["useless"], indirect=True)
+def test_without_a_better_prompt_the_start_stays_and_no_gain_is_reported(engine, suite, tmp_path, endpoint):
+    found = search(engine, suite, tmp_path / "out", "random", "meta", rounds=9, patience=2)
+    assert found.best.text == START
+    assert found.gain is not None
+    assert found.gain.mean == 0.0
+    assert found.stopped == "2 rounds brought nothing better"
+    assert len(found.validation) == 3
+
+
+def test_a_budget_ends_the_search(engine, suite, tmp_path, endpoint):
+    found = search(engine, suite, tmp_path / "out", "random", max_tokens=1)
+    assert found.stopped.startswith("the budget of 1 tokens is spent")
+
+
+def test_a_prompt_that_loses_on_the_regression_suite_is_rejected(
+    engine, suite, tmp_path, endpoint, write_suite
+):
+    regression = tmp_path / "regression"
+    (tmp_path / "suite").rename(tmp_path / "tuned")
+    write_suite(cents={"must": [{"answer": {"contains": "cents"}}]}).rename(regression)
+    found = search(engine, tmp_path / "tuned", tmp_path / "out", "gepa", regression=regression)
+    assert found.best.text == START
+    assert list(found.rejected.values()) == ["worse on the regression suite: cents"]
+
+
+def test_examples_are_of_train_cases_that_passed(engine, write_suite, tmp_path, endpoint):
+    some = {f"case-{number}": {"must": [{"answer": {"contains": "45"}}]} for number in range(8)}
+    split = split_cases(list(some), 0)
+    for name in split.validation:
+        some[name] = MUST
+    found = search(engine, write_suite(**some), tmp_path / "out", "few_shot", "mipro", rounds=2)
+    assert not endpoint.requests, "neither needs a model"
+    few_shot = found.validation[1].candidate
+    assert few_shot.examples.count("Answer: 4500 cents") == 3
+    assert few_shot.instruction == START
+
+
+def test_too_few_cases_and_unknown_strategies_are_refused(engine, write_suite, tmp_path, endpoint):
+    small = write_suite(one=MUST, two=MUST)
+    with pytest.raises(ExperimentError, match="2 cases, and a gain needs 6"):
+        search(engine, small, tmp_path / "out", *STRATEGIES)
+    with pytest.raises(ExperimentError, match="there is no strategy 'luck'"):
+        search(engine, small, tmp_path / "out", "luck")
+
+
+def test_a_split_shares_no_case():
+    split = split_cases([f"case-{number}" for number in range(21)], 3)
+    parts = (split.train, split.validation, split.held_out)
+    assert [len(part) for part in parts] == [11, 5, 5]
+    assert len(frozenset().union(*parts)) == 21
+
+
+def test_the_front_holds_what_no_other_beats():
+    def of(name: str, score: float, tokens: float) -> Measured:
+        return Measured(Candidate(name), {"case": score}, {}, 1.0, tokens, None)
+
+    front = find_front([of("cheap", 0.5, 10), of("good", 0.9, 90), of("beaten", 0.5, 20)])
+    assert [each.candidate.text for each in front] == ["cheap", "good"]
+    assert compare({"a": 1.0}, {"b": 1.0}) is None
