@@ -59,12 +59,21 @@ class Workspace:
                 head = ExperimentFolder(folder).read_head()
                 if suite is not None and Path(str(head.get("suite", ""))) != suite.resolve():
                     continue
-                trials = tuple(_read_trials(folder / "trials.jsonl"))
+                trials = tuple(replace(each, row=None) for each in _read_trials(folder / "trials.jsonl"))
                 written = (folder / "experiment.json").stat().st_mtime_ns
             except (ExperimentError, OSError, ValueError, KeyError, TypeError):
                 continue
             found.append(ExperimentFiles(self._name(folder), folder, head, trials, written))
         return sorted(found, key=lambda each: (-each.written_ns, each.name))
+
+    def find_trial(self, experiment: str, case: str, number: int) -> tuple[ExperimentFiles, Trial] | None:
+        """Return a trial with its row, and its experiment; None where there is none."""
+        for each in self.experiments():
+            if each.name == experiment:
+                for trial in _read_trials(each.path / "trials.jsonl"):
+                    if (trial.case, trial.number) == (case, number):
+                        return each, trial
+        return None
 
     def gate_reports(self) -> dict[str, Path]:
         """Return the files that may be reports of `spanproof gate --json`, by name."""
@@ -104,7 +113,7 @@ def _read_trials(file: Path) -> Iterator[Trial]:
     with file.open("rb") as lines:
         for line in lines:
             if line.endswith(b"\n"):
-                yield replace(read_trial(orjson.loads(line)), row=None)
+                yield read_trial(orjson.loads(line))
 
 
 def read_gate_report(path: Path) -> dict[str, Any] | None:
