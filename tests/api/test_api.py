@@ -134,7 +134,7 @@ def test_every_answer_is_as_described(store, tmp_path):
     schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", app)
     # A stream is open for as long as its reader wants; test_live.py has it.
     operations = [each.ok() for each in schema.exclude(path="/api/v1/live").get_all_operations()]
-    assert len(operations) == 37
+    assert len(operations) == 42
     for operation in operations:
 
         @given(case=operation.as_strategy())

@@ -16,7 +16,8 @@ YEAR = "hours=8784"
 VIEWS = (
     "/", f"/?{YEAR}", "/traces", "/traces?q=label:fail", f"/traces/{TRACE}", f"/failures?{YEAR}", "/alerts",
     f"/compare?{YEAR}&by=agent", "/compare?dimension=release", "/suites", "/suites/prices",
-    f"/review?{YEAR}",
+    f"/review?{YEAR}", f"/compare/runs?before=traces/{TRACE}&after=traces/{TRACE}",
+    "/suites/prices/cases/none",
     f"/boundary?{YEAR}", "/sessions", "/settings", "/gates/none", "/failures/none", "/nothing",
 )  # fmt: skip
 
@@ -262,3 +263,10 @@ def test_a_verdict_is_judged_by_keyboard_alone(open_page):
             break
     page.keyboard.press("Enter")
     page.get_by_text("human says pass.").wait_for()
+
+
+def test_a_case_is_opened_from_its_suite(open_page):
+    page = open_page("/suites/prices")
+    page.locator("a[href*='/cases/']").first.click()
+    page.wait_for_selector(".step")
+    assert "$54.00" in page.locator("main").inner_text()

@@ -8,7 +8,9 @@ import { Boundary } from "./views/boundary";
 import { Compare } from "./views/compare";
 import { Failure, Failures } from "./views/failures";
 import { Overview } from "./views/overview";
+import { Case } from "./views/case";
 import { Review } from "./views/review";
+import { Runs } from "./views/runs";
 import { Session, Sessions } from "./views/sessions";
 import { Settings } from "./views/settings";
 import { Gate, Suite, Suites } from "./views/suites";
@@ -33,15 +35,18 @@ const VIEWS: [string, string][] = [
 ];
 
 // The view of each address; what a parenthesis holds is given to it.
-const ROUTES: [RegExp, (part: string) => ComponentChildren][] = [
+const ROUTES: [RegExp, (part: string, other: string) => ComponentChildren][] = [
   [/^\/$/, () => <Overview />],
   [/^\/traces$/, () => <Traces />],
-  [/^\/traces\/([0-9a-f]+)$/, (id) => <Trace id={id} />],
+  [/^\/traces\/([0-9a-f]+)$/, (id) => <Trace path={`traces/${id}`} />],
+  [/^\/(trials\/.+\/[^/]+\/\d+)$/, (path) => <Trace path={path} />],
   [/^\/failures$/, () => <Failures />],
   [/^\/failures\/([^/]+)$/, (id) => <Failure id={id} />],
   [/^\/alerts$/, () => <Alerts />],
   [/^\/compare$/, () => <Compare />],
+  [/^\/compare\/runs$/, () => <Runs />],
   [/^\/suites$/, () => <Suites />],
+  [/^\/suites\/(.+)\/cases\/([^/]+)$/, (suite, id) => <Case suite={suite} id={id} />],
   [/^\/suites\/(.+)$/, (name) => <Suite name={name} />],
   [/^\/gates\/(.+)$/, (name) => <Gate name={name} />],
   [/^\/review$/, () => <Review />],
@@ -54,7 +59,7 @@ const ROUTES: [RegExp, (part: string) => ComponentChildren][] = [
 function viewOf(path: string): ComponentChildren {
   for (const [pattern, view] of ROUTES) {
     const found = path.match(pattern);
-    if (found) return view(found[1] ?? "");
+    if (found) return view(found[1] ?? "", found[2] ?? "");
   }
   return <Nothing />;
 }

@@ -404,6 +404,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/compare/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare Runs
+         * @description Return two runs beside each other, their steps paired by how alike their code is.
+         */
+        get: operations["compare_runs_api_v1_compare_runs_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trials/{experiment}/{case}/{number}/spans/{span_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Trial Span
+         * @description Return one span of a trial, as it was received.
+         */
+        get: operations["trial_span_api_v1_trials__experiment___case___number__spans__span_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trials/{experiment}/{case}/{number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Trial
+         * @description Return the trace of one trial of an experiment, with the verdicts it was given.
+         */
+        get: operations["trial_api_v1_trials__experiment___case___number__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/compare": {
         parameters: {
             query?: never;
@@ -500,6 +560,48 @@ export interface paths {
          *     The policy cannot name files of the server (`scanner_files`).
          */
         post: operations["try_policy_api_v1_policy_dry_run_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/suites/{name}/cases/{case}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Case Page
+         * @description Return one case with what became of it in every experiment.
+         */
+        get: operations["case_page_api_v1_suites__name__cases__case__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/suites/{name}/cases/{case}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay Case
+         * @description Replay the frozen run of a case with other code or other tool results, in the sandbox.
+         *
+         *     Nothing is judged, and nothing is written.
+         */
+        post: operations["replay_case_api_v1_suites__name__cases__case__replay_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -892,6 +994,47 @@ export interface components {
             explanation: string;
         };
         /**
+         * AlignedSteps
+         * @description A step of each run, by number; null where the other run has none like it.
+         */
+        AlignedSteps: {
+            /** Before */
+            before: number | null;
+            /** After */
+            after: number | null;
+            change: components["schemas"]["StepChange"];
+        };
+        /**
+         * AlteredCase
+         * @description What is to be other than on record.
+         */
+        AlteredCase: {
+            /**
+             * Sources
+             * @description Code, by the id of its snippet.
+             */
+            sources?: {
+                [key: string]: string;
+            };
+            /**
+             * Results
+             * @description Results of tool calls, by their number.
+             */
+            results?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+        };
+        /**
+         * AlteredReplay
+         * @description What came out.
+         */
+        AlteredReplay: {
+            /** Replay */
+            replay: string;
+            /** Steps */
+            steps: components["schemas"]["Step"][];
+        };
+        /**
          * Attempt
          * @description Something the code tried that concerns its boundary, as the kernel saw it.
          */
@@ -1005,6 +1148,49 @@ export interface components {
             error: string | null;
         };
         /**
+         * CaseHistory
+         * @description A case in one experiment.
+         */
+        CaseHistory: {
+            /** Experiment */
+            experiment: string;
+            /** Agent */
+            agent: string;
+            /**
+             * Written Ns
+             * @description Unix time in nanoseconds.
+             */
+            written_ns: number;
+            result: components["schemas"]["Cell"];
+            /** Trials */
+            trials: components["schemas"]["TrialRow"][];
+        };
+        /**
+         * CasePage
+         * @description One case.
+         */
+        CasePage: {
+            /** Suite */
+            suite: string;
+            case: components["schemas"]["CaseRow"];
+            /** @description The run it was promoted from, if any. */
+            frozen: components["schemas"]["Run"] | null;
+            /**
+             * History
+             * @description The latest experiment first.
+             */
+            history: components["schemas"]["CaseHistory"][];
+            /** Code */
+            code: components["schemas"]["EditableCode"][];
+            /** Calls */
+            calls: components["schemas"]["EditableCall"][];
+            /**
+             * Can Replay
+             * @description Whether this console has a sandbox.
+             */
+            can_replay: boolean;
+        };
+        /**
          * CaseRow
          * @description A case of a suite.
          */
@@ -1064,6 +1250,16 @@ export interface components {
             trace_id: string;
             /** Answer */
             answer: string;
+            /**
+             * Trial
+             * @description Number of the trial that is shown.
+             */
+            trial: number;
+            /**
+             * Has Trace
+             * @description Whether its trace is kept: `trials/<experiment>/<case>/<trial>`.
+             */
+            has_trace: boolean;
         };
         /**
          * Change
@@ -1221,6 +1417,17 @@ export interface components {
             regressed: number;
         };
         /**
+         * ComparedRun
+         * @description One of two runs.
+         */
+        ComparedRun: {
+            /** Reference */
+            reference: string;
+            /** Trace Id */
+            trace_id: string;
+            run: components["schemas"]["Run"];
+        };
+        /**
          * Comparison
          * @description Two sides, layer by layer, then by the values of a dimension.
          */
@@ -1323,6 +1530,42 @@ export interface components {
             };
             /** Changes */
             changes: components["schemas"]["Change"][];
+        };
+        /**
+         * EditableCall
+         * @description A recorded tool call whose result can be altered.
+         */
+        EditableCall: {
+            /** Number */
+            number: number;
+            /** Step */
+            step: number;
+            /** Tool */
+            tool: string;
+            /** Arguments */
+            arguments: string;
+            /**
+             * Result
+             * @description As JSON; null where it is too long, or holds a secret.
+             */
+            result: string | null;
+        };
+        /**
+         * EditableCode
+         * @description A snippet of the frozen run that can be altered.
+         */
+        EditableCode: {
+            /** Id */
+            id: string;
+            /** Step */
+            step: number;
+            /** Language */
+            language: string;
+            /**
+             * Source
+             * @description Null where it is too long, or holds a secret that is not shown.
+             */
+            source: string | null;
         };
         /**
          * Fact
@@ -1649,6 +1892,7 @@ export interface components {
             /** Events */
             events: components["schemas"]["AlertRow"][];
         };
+        JsonValue: unknown;
         /**
          * LabelList
          * @description People's verdicts, newest first.
@@ -1800,6 +2044,19 @@ export interface components {
             author: string;
         };
         /**
+         * NewRelease
+         * @description A release whose first run is in the window.
+         */
+        NewRelease: {
+            /** Release */
+            release: string;
+            /**
+             * First Ns
+             * @description Start of the stretch of time with its first run.
+             */
+            first_ns: number;
+        };
+        /**
          * NewSilence
          * @description A silence to be written.
          */
@@ -1855,6 +2112,11 @@ export interface components {
             };
             /** Timeline */
             timeline: components["schemas"]["Bucket"][];
+            /**
+             * Releases
+             * @description In order of time; not those that the window begins with.
+             */
+            releases: components["schemas"]["NewRelease"][];
             /** Not Judged */
             not_judged: components["schemas"]["Reason"][];
         };
@@ -2115,6 +2377,18 @@ export interface components {
             };
         };
         /**
+         * Requirement
+         * @description What a trial was held against.
+         */
+        Requirement: {
+            /** Requirement */
+            requirement: string;
+            /** Holds */
+            holds: boolean | null;
+            /** Reason */
+            reason: string;
+        };
+        /**
          * Run
          * @description One agent at work.
          */
@@ -2158,6 +2432,18 @@ export interface components {
             claims: components["schemas"]["Claim"][];
             /** Steps */
             steps: components["schemas"]["Step"][];
+        };
+        /**
+         * RunComparison
+         * @description Two runs, aligned by step.
+         */
+        RunComparison: {
+            /** Sentence */
+            sentence: string;
+            before: components["schemas"]["ComparedRun"];
+            after: components["schemas"]["ComparedRun"];
+            /** Steps */
+            steps: components["schemas"]["AlignedSteps"][];
         };
         /**
          * RunRef
@@ -2463,6 +2749,12 @@ export interface components {
             error: string | null;
         };
         /**
+         * StepChange
+         * @description How a step differs from the one beside it.
+         * @enum {string}
+         */
+        StepChange: "same" | "output" | "code" | "removed" | "added";
+        /**
          * SuiteList
          * @description Suites of the workspace.
          */
@@ -2599,6 +2891,39 @@ export interface components {
             defects: string[];
             /** Runs */
             runs: components["schemas"]["RunRow"][];
+        };
+        /**
+         * TrialRow
+         * @description One trial of a case.
+         */
+        TrialRow: {
+            /** Number */
+            number: number;
+            /** Verdict */
+            verdict: string;
+            /** Reason */
+            reason: string;
+            /** Layers */
+            layers: {
+                [key: string]: string;
+            };
+            /** Answer */
+            answer: string;
+            /** Wall S */
+            wall_s: number;
+            /** Tokens */
+            tokens: number;
+            /** Cost Usd */
+            cost_usd: number | null;
+            /** Steps */
+            steps: number;
+            /**
+             * Has Trace
+             * @description Whether its trace is kept: `trials/<experiment>/<case>/<number>`.
+             */
+            has_trace: boolean;
+            /** Requirements */
+            requirements: components["schemas"]["Requirement"][];
         };
         /**
          * ValuePair
@@ -4031,6 +4356,200 @@ export interface operations {
             };
         };
     };
+    compare_runs_api_v1_compare_runs_get: {
+        parameters: {
+            query: {
+                /** @description `traces/<id>` or `traces/<id>/<run>` of the store, `trials/<experiment>/<case>/<number>` or `cases/<suite>/<case>` of the workspace. */
+                before: string;
+                /** @description `traces/<id>` or `traces/<id>/<run>` of the store, `trials/<experiment>/<case>/<number>` or `cases/<suite>/<case>` of the workspace. */
+                after: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunComparison"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    trial_span_api_v1_trials__experiment___case___number__spans__span_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                experiment: string;
+                case: string;
+                number: number;
+                span_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpanPage"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    trial_api_v1_trials__experiment___case___number__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                experiment: string;
+                case: string;
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TracePage"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     compare_api_v1_compare_get: {
         parameters: {
             query?: {
@@ -4320,6 +4839,166 @@ export interface operations {
             };
             /** @description this request may not write */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    case_page_api_v1_suites__name__cases__case__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                case: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CasePage"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replay_case_api_v1_suites__name__cases__case__replay_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                case: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlteredCase"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlteredReplay"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description this request may not write */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description nothing can be run here, or another replay is running */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -70,6 +70,13 @@ class Reason(Answer):
     times: int
 
 
+class NewRelease(Answer):
+    """A release whose first run is in the window."""
+
+    release: str
+    first_ns: Nanoseconds = Field(description="Start of the stretch of time with its first run.")
+
+
 class Overview(Answer):
     """Whether anything is wrong now."""
 
@@ -78,6 +85,7 @@ class Overview(Answer):
     bucket_ns: int
     layers: dict[Layer, Rate]
     timeline: list[Bucket]
+    releases: list[NewRelease] = Field(description="In order of time; not those that the window begins with.")
     not_judged: list[Reason]
 
 

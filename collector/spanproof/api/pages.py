@@ -207,7 +207,7 @@ def trace_page(evaluation: TraceEvaluation, feedback: Sequence[Feedback]) -> mod
         defects=[defect.value for defect in trace.defects],
         spans=spans,
         spans_left_out=len(trace.spans) - len(spans),
-        runs=[_run(run) for run in evaluation.runs],
+        runs=[run(each) for each in evaluation.runs],
         feedback=[
             models.Feedback(
                 run_span_id=said.span_id or "",
@@ -242,28 +242,29 @@ def span_page(span: Span) -> models.SpanPage:
     )
 
 
-def _run(evaluation: RunEvaluation) -> models.Run:
-    run = evaluation.run
+def run(evaluation: RunEvaluation) -> models.Run:
+    """Return one run with its steps, verdicts, evidence and claims."""
+    found = evaluation.run
     layers: list[Score] = []
     others: list[Score] = []
     for score in evaluation.scores:
-        own = score.name == score.layer.value and score.span_id == run.span_id
+        own = score.name == score.layer.value and score.span_id == found.span_id
         (layers if own else others).append(score)
     order = list(Layer)
     layers.sort(key=lambda score: order.index(score.layer))
     verdict, sentence = _headline(layers)
-    answer = run.answer.text if run.answer else None
+    answer = found.answer.text if found.answer else None
     shown = None if answer is None else text(answer)
     return models.Run(
-        span_id=run.span_id,
-        agent=text(run.name),
-        task=None if run.task is None else text(run.task),
+        span_id=found.span_id,
+        agent=text(found.name),
+        task=None if found.task is None else text(found.task),
         answer=shown,
-        ending=run.ending.value,
-        start_ns=run.start_ns,
-        end_ns=run.end_ns,
-        cohort={name: text(value) for name in _DIMENSIONS if (value := getattr(run.cohort, name))},
-        tokens=(run.usage.input_tokens + run.usage.output_tokens) or None,
+        ending=found.ending.value,
+        start_ns=found.start_ns,
+        end_ns=found.end_ns,
+        cohort={name: text(value) for name in _DIMENSIONS if (value := getattr(found.cohort, name))},
+        tokens=(found.usage.input_tokens + found.usage.output_tokens) or None,
         sentence=sentence,
         verdict=verdict,
         replay=_replay(evaluation),
@@ -271,7 +272,7 @@ def _run(evaluation: RunEvaluation) -> models.Run:
         scores=[_score(score) for score in others],
         # A masked secret moves the characters behind it: claims are not marked then.
         claims=list(_claims(layers)) if shown == answer else [],
-        steps=[_step(evaluation, step) for step in run.steps],
+        steps=[_step(evaluation, step) for step in found.steps],
     )
 
 
@@ -379,12 +380,17 @@ def _thought(step: Step) -> str:
     return _CODE_OPENS.sub("", said).strip()
 
 
-def _call(call: RecordedCall) -> models.Call:
+def arguments(call: RecordedCall) -> str:
+    """Return the arguments of a tool call, as they would be written."""
     given = [*map(_brief, call.args), *(f"{name}={_brief(value)}" for name, value in call.kwargs.items())]
+    return text(", ".join(given))
+
+
+def _call(call: RecordedCall) -> models.Call:
     return models.Call(
         span_id=call.span_id,
         tool=text(call.tool),
-        arguments=text(", ".join(given)),
+        arguments=arguments(call),
         result=_payload(call.result),
         error=text(call.error.message) if call.error else None,
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from spanproof.config.alerts import AlertRule
 from spanproof.config.model import Role
+from spanproof.sandbox import Sandbox
 
 
 def _no_readings() -> Sequence[tuple[str, str, float]]:
@@ -31,6 +32,7 @@ class ConsoleSettings:
         rules: of alerts.
         policy: text of the policy file.
         otlp_http, otlp_grpc: where this process receives spans; empty where it receives none.
+        open_sandbox: opens the sandbox in which a case is replayed with edited code; None: nothing is run.
         read_health: returns name, meaning and value of each number of the collector.
     """
 
@@ -44,6 +46,7 @@ class ConsoleSettings:
     policy: str = ""
     otlp_http: str = ""
     otlp_grpc: str = ""
+    open_sandbox: Callable[[], Sandbox] | None = None
     read_health: Callable[[], Sequence[tuple[str, str, float]]] = _no_readings
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -65,6 +65,18 @@ class Workspace:
                 continue
             found.append(ExperimentFiles(self._name(folder), folder, head, trials, written))
         return sorted(found, key=lambda each: (-each.written_ns, each.name))
+
+    def find_trial(self, experiment: str, case: str, number: int) -> tuple[ExperimentFiles, Trial] | None:
+        """Return a trial with its row, and its experiment; None where there is none."""
+        for each in self.experiments():
+            if each.name != experiment:
+                continue
+            for trial in each.trials:
+                if (trial.case, trial.number) == (case, number):
+                    results = ExperimentFolder(each.path)
+                    results.read_trials()
+                    return each, replace(trial, row=results.read_row(trial))
+        return None
 
     def gate_reports(self) -> dict[str, Path]:
         """Return the files that may be reports of `spanproof gate --json`, by name."""

@@ -2,6 +2,7 @@
 import { LAYERS, type Schema } from "../api";
 import { Cli, Empty, Grid, Head, Interval, nameOfWindow, percent, Plain, Shown, useAnswer, useHours } from "../parts";
 import { go, location } from "../router";
+import { ChooseRuns } from "./runs";
 
 const DIMENSIONS = ["window", "release", "prompt_version", "model", "agent", "task", "executor", "service"];
 type Pair = Schema["Pair"];
@@ -67,6 +68,8 @@ export function Compare() {
           <p class="dim">{values.value?.values.length ? <Plain text={`In this window: ${values.value.values.join(", ")}`} /> : "There are none in this window."}</p>
         </Empty>
       )}
+      <h2 class="below">One run beside another</h2>
+      <ChooseRuns />
       <Cli
         line={
           dimension === "window"

@@ -1,8 +1,7 @@
 // Is anything wrong now? Fail rates with their intervals, over time, and by cohort.
-import { useEffect, useRef } from "preact/hooks";
-import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
+import { useMemo, useState } from "preact/hooks";
 import { LAYERS, type Layer, type Schema } from "../api";
+import { RateChart, readTimes, type Times } from "../chart";
 import { ago, Cli, Grid, Head, Interval, LayerCells, nameOfWindow, percent, Plain, Shown, Trend, useAnswer, useHours } from "../parts";
 import { go, location } from "../router";
 import { WaitForFirst } from "./settings";
@@ -30,12 +29,7 @@ export function Overview() {
     <>
       <Head title={`Fail rates, last ${nameOfWindow(hours)}`} hours={hours} />
       <Shown loaded={overview}>
-        {(found) => (
-          <>
-            <Rates layers={found.layers} hours={hours} />
-            <Timeline overview={found} />
-          </>
-        )}
+        {(found) => <Rates overview={found} hours={hours} />}
       </Shown>
       <div class="columns">
         <section>
@@ -132,77 +126,41 @@ function Numbers({ readings, newest }: { readings: Schema["Reading"][]; newest: 
   );
 }
 
-function Rates({ layers, hours }: { layers: Schema["Overview"]["layers"]; hours: string }) {
+function Rates({ overview, hours }: { overview: Schema["Overview"]; hours: string }) {
+  const times = useMemo(() => readTimes(overview), [overview]);
   return (
     <div class="rates">
-      {LAYERS.map((layer) => {
-        const rate = layers[layer]!;
-        const judged = rate.passed + rate.failed;
-        const query = encodeURIComponent(`label:fail layer:${layer} since:${hours}h`);
-        return (
-          <a class="rate" href={`/traces?q=${query}`} key={layer}>
-            <div>{layer}</div>
-            <div class={`number verdict ${rate.failed ? "fail" : judged ? "pass" : "skipped"}`}>{percent(rate.rate)}</div>
-            <Interval low={rate.low} high={rate.high} n={judged} />
-            <div class="dim">
-              {rate.failed} of {judged} judged
-              {rate.low === null ? "" : `, 95 % ${percent(rate.low)} to ${percent(rate.high)}`}
-            </div>
-          </a>
-        );
-      })}
+      {LAYERS.map((layer) => (
+        <RateCard key={layer} layer={layer} rate={overview.layers[layer]!} times={times} releases={overview.releases} hours={hours} />
+      ))}
     </div>
   );
 }
 
-function Timeline({ overview }: { overview: Schema["Overview"] }) {
-  const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const starts: number[] = [];
-    const first = Math.floor(overview.start_ns / overview.bucket_ns) * overview.bucket_ns;
-    for (let at = first; at < overview.end_ns; at += overview.bucket_ns) starts.push(at);
-    const rates = (layer: Layer) => {
-      const known = new Map(overview.timeline.filter((each) => each.layer === layer).map((each) => [each.start_ns, each.rate.rate]));
-      return starts.map((at) => {
-        const share = [...known].find(([start]) => Math.abs(start - at) < overview.bucket_ns / 2)?.[1];
-        return share == null ? null : share * 100;
-      });
-    };
-    const style = getComputedStyle(document.documentElement);
-    const ink = style.getPropertyValue("color") || "#888";
-    const axis = { stroke: ink, grid: { stroke: "rgba(128,128,128,.25)", width: 1 }, font: "12px system-ui" };
-    const dashes = [[], [6, 3], [2, 2], [10, 3, 2, 3], [1, 4]];
-    const plot = new uPlot(
-      {
-        width: element.clientWidth - 16,
-        height: 200,
-        scales: { y: { range: (_self, _low, high) => [0, Math.max(10, high || 0)] } },
-        axes: [axis, { ...axis, values: (_self, ticks) => ticks.map((tick) => `${tick} %`) }],
-        series: [
-          {},
-          ...LAYERS.map((layer, index) => ({
-            label: layer,
-            stroke: ink,
-            dash: dashes[index],
-            width: 1.5,
-            points: { show: true, size: 5 },
-            value: (_self: uPlot, value: number | null) => (value == null ? "–" : `${value.toFixed(1)} %`),
-          })),
-        ],
-      },
-      [starts.map((at) => at / 1e9), ...LAYERS.map(rates)],
-      element,
-    );
-    const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth - 16, height: 200 }));
-    resized.observe(element);
-    return () => {
-      resized.disconnect();
-      plot.destroy();
-    };
-  }, [overview]);
-  return <div class="chart" ref={box} role="img" aria-label="Fail rate of each layer over time; the numbers are above" />;
+interface RateCardParts {
+  layer: Layer;
+  rate: Schema["Rate"];
+  times: Times;
+  releases: Schema["Overview"]["releases"];
+  hours: string;
+}
+
+function RateCard({ layer, rate, times, releases, hours }: RateCardParts) {
+  const [point, setPoint] = useState<string | null>(null);
+  const judged = rate.passed + rate.failed;
+  const query = encodeURIComponent(`label:fail layer:${layer} since:${hours}h`);
+  return (
+    <a class="rate" href={`/traces?q=${query}`}>
+      <div>{layer}</div>
+      <div class={`number verdict ${rate.failed ? "fail" : judged ? "pass" : "skipped"}`}>
+        {rate.failed ? "✗" : judged ? "✓" : "–"} {percent(rate.rate)}{" "}
+        <small class="dim">{rate.low === null ? "" : `${percent(rate.low)} to ${percent(rate.high)}`}</small>
+      </div>
+      <Interval low={rate.low} high={rate.high} n={judged} />
+      <div class="dim point">{point ?? `${rate.failed} of ${judged} judged`}</div>
+      <RateChart layer={layer} times={times} releases={releases} point={setPoint} />
+    </a>
+  );
 }
 
 function Heat({ cohorts, hours }: { cohorts: Schema["Cohorts"]; hours: string }) {

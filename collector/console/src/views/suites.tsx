@@ -167,7 +167,9 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
             {page.rows.map((row) => (
               <tr id={`case-${row.case.id}`}>
                 <th scope="row">
-                  {row.case.trace_id ? <RunLink trace={row.case.trace_id} run={row.case.run_span_id} text={row.case.id} /> : <Plain text={row.case.id} />}
+                  <a href={`/suites/${page.name}/cases/${row.case.id}`}>
+                    <Plain text={row.case.id} />
+                  </a>
                   {row.flipped ? <span class="dim"> flipped</span> : null}
                   <div class="dim clip" title={row.case.task}>
                     <Plain text={row.case.task} />
@@ -176,8 +178,8 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
                 <td>
                   <Marks layers={row.case.expectation} />
                 </td>
-                {row.cells.map((cell) => (
-                  <td>{cell ? <OneCell cell={cell} /> : <span class="dim">not run</span>}</td>
+                {row.cells.map((cell, index) => (
+                  <td>{cell ? <OneCell cell={cell} href={besideBaseline(page, row, index)} /> : <span class="dim">not run</span>}</td>
                 ))}
               </tr>
             ))}
@@ -191,7 +193,7 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
 const MARKS: Record<string, [string, string]> = { pass: ["pass", "✓"], fail: ["fail", "✗"], uncertain: ["open", "?"], skipped: ["skipped", "–"], errored: ["errored", "!"] };
 
 /** Five small marks, one per layer, in the order of the layers. */
-function Marks({ layers }: { layers: Record<string, string> }) {
+export function Marks({ layers }: { layers: Record<string, string> }) {
   const words = LAYERS.map((layer) => `${layer} ${layers[layer] ?? "none"}`).join(", ");
   return (
     <span class="marks" role="img" aria-label={words} title={words}>
@@ -207,14 +209,33 @@ function Marks({ layers }: { layers: Record<string, string> }) {
   );
 }
 
-function OneCell({ cell }: { cell: Schema["Cell"] }) {
+/** Return the address of a cell's trial beside the baseline's, or beside the frozen run; null where a trace is missing. */
+function besideBaseline(page: Schema["SuitePage"], row: Schema["MatrixRow"], index: number): string | null {
+  const reference = (at: number) => {
+    const cell = row.cells[at];
+    return cell?.has_trace ? `trials/${page.columns[at]!.name}/${row.case.id}/${cell.trial}` : null;
+  };
+  const base = page.columns.findIndex((each) => each.name === page.baseline);
+  const before = base >= 0 && base !== index ? reference(base) : row.case.trace_id ? `cases/${page.name}/${row.case.id}` : null;
+  const after = reference(index);
+  if (!after) return null;
+  return before ? `/compare/runs?${new URLSearchParams({ before, after })}` : `/${after}`;
+}
+
+export function OneCell({ cell, href }: { cell: Schema["Cell"]; href?: string | null }) {
   const verdict = { passed: "pass", fixed: "pass", flaky: "open", reproduced: "fail", regressed: "fail", failed: "fail", inconclusive: "errored" }[cell.status];
   const mark = { pass: "✓", open: "?", fail: "✗", errored: "!" }[verdict] ?? "";
   return (
     <>
-      <span class={`verdict ${verdict}`} title={cell.reason}>
-        {mark} {cell.status}
-      </span>{" "}
+      {href ? (
+        <a class={`verdict ${verdict}`} title={cell.reason} href={href}>
+          {mark} {cell.status}
+        </a>
+      ) : (
+        <span class={`verdict ${verdict}`} title={cell.reason}>
+          {mark} {cell.status}
+        </span>
+      )}{" "}
       <span class="dim">
         {cell.passed}/{cell.trials}
       </span>{" "}

@@ -1,27 +1,26 @@
 // What happened, and is the verdict right? Steps, what was recorded beside what was replayed, and the answer with its
 // claims: choosing one lights up the output it was held against.
-import { diffChars } from "diff";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { get, LAYERS, type Layer, type Schema } from "../api";
-import { addressWith, Cli, formatDuration, formatTime, Outcome, Plain, Promote, Shown, useAnswer } from "../parts";
+import { addressWith, Cli, formatDuration, formatTime, Outcome, Plain, Promote, request, Shown, useAnswer } from "../parts";
 import { go, location, typing } from "../router";
 import { report } from "../report";
+import { rests, spansOf, Step } from "../steps";
 import { Judge } from "./review";
 
 type Run = Schema["Run"];
 type Claim = Schema["Claim"];
-type Snippet = Schema["Snippet"];
 type Page = Schema["TracePage"];
 
 const MARKS = { pass: "✓", fail: "✗", open: "?", skipped: "–", errored: "!" } as const;
-const LONGEST_DIFF = 4000;
 
-export function Trace({ id }: { id: string }) {
-  const page = useAnswer<Page>(`traces/${id}`);
-  return <Shown loaded={page} title="Trace">{(found) => <Whole page={found} />}</Shown>;
+/** A trace of the store, or of a trial of an experiment: `path` is where the API has it. */
+export function Trace({ path }: { path: string }) {
+  const page = useAnswer<Page>(path);
+  return <Shown loaded={page} title="Trace">{(found) => <Whole page={found} path={path} />}</Shown>;
 }
 
-function Whole({ page }: { page: Page }) {
+function Whole({ page, path }: { page: Page; path: string }) {
   const wanted = location.value.searchParams.get("run");
   const failing = page.runs.find((run) => run.verdict === "fail");
   const run = page.runs.find((each) => each.span_id === wanted) ?? failing ?? page.runs[0];
@@ -30,15 +29,15 @@ function Whole({ page }: { page: Page }) {
       <div class="empty">
         <h1>This trace has no agent run</h1>
         <p>It has {page.spans.length} spans, none of which an agent, a model or a tool is recorded on.</p>
-        <Spans page={page} />
+        <Spans page={page} path={path} />
       </div>
     );
   }
   return (
     <>
       <Head page={page} run={run} />
-      <Columns key={run.span_id} page={page} run={run} />
-      <Cli line={`spanproof show ${page.trace_id.slice(0, 12)} --run ${run.span_id}`} />
+      <Columns key={run.span_id} page={page} path={path} run={run} />
+      <Cli line={isStored(path) ? `spanproof show ${page.trace_id.slice(0, 12)} --run ${run.span_id}` : request(path)} />
     </>
   );
 }
@@ -65,7 +64,7 @@ function Head({ page, run }: { page: Page; run: Run }) {
           {page.runs.map((each) => (
             <a
               class={`badge ${each.verdict}`}
-              href={`/traces/${page.trace_id}?run=${each.span_id}`}
+              href={addressWith({ run: each.span_id, step: null, claim: null, layer: null })}
               aria-current={each === run ? "true" : undefined}
             >
               {MARKS[each.verdict]} <Plain text={each.agent} />
@@ -78,7 +77,12 @@ function Head({ page, run }: { page: Page; run: Run }) {
   );
 }
 
-function Columns({ page, run }: { page: Page; run: Run }) {
+/** Whether a trace can be labelled and promoted: trials are kept in the folder of their experiment. */
+function isStored(path: string): boolean {
+  return path.startsWith("traces/");
+}
+
+function Columns({ page, path, run }: { page: Page; path: string; run: Run }) {
   const failing = run.claims.find((claim) => claim.verdict === "contradicted") ?? null;
   const given = location.value.searchParams;
   // The address holds what is chosen: step, claim (its first character in the answer) and layer.
@@ -147,7 +151,8 @@ function Columns({ page, run }: { page: Page; run: Run }) {
             <Outcome outcome={score.outcome} label={score.layer} />
           </button>
         ))}
-        <Promote runs={[{ trace_id: page.trace_id, run_span_id: run.span_id }]} />
+        {isStored(path) ? <Promote runs={[{ trace_id: page.trace_id, run_span_id: run.span_id }]} /> : null}
+        {report || !isStored(path) ? null : <a class="badge" href={`/compare/runs?${new URLSearchParams({ after: `traces/${page.trace_id}/${run.span_id}` })}`}>compare</a>}
         <button type="button" onClick={() => setHelp(!help)} aria-expanded={help}>
           keys <kbd>?</kbd>
         </button>
@@ -169,7 +174,7 @@ function Columns({ page, run }: { page: Page; run: Run }) {
           {run.steps.map((step) => (
             <Step key={step.number} step={step} claim={claim} chosen={step.number === chosen} />
           ))}
-          <Spans page={page} />
+          <Spans page={page} path={path} />
         </div>
         <div class="side" {...shown("answer")} data-shown={panel === "answer" || undefined}>
           <h2>Task</h2>
@@ -177,7 +182,7 @@ function Columns({ page, run }: { page: Page; run: Run }) {
           <h2>Answer</h2>
           <Answer run={run} claim={claim} choose={show} />
           {claim ? <Why claim={claim} run={run} /> : null}
-          <Evidence run={run} trace={page.trace_id} layer={layer} goToStep={goToStep} />
+          <Evidence run={run} trace={isStored(path) ? page.trace_id : null} layer={layer} goToStep={goToStep} />
           {page.feedback.map((said) => (
             <p>
               User feedback: {said.kind.replace("_", " ")}
@@ -247,198 +252,6 @@ function Tree({ run, chosen, choose }: { run: Run; chosen: number; choose: (numb
   );
 }
 
-function Step({ step, claim, chosen }: { step: Schema["Step"]; claim: Claim | null; chosen: boolean }) {
-  const lit = claim && rests(step, claim) ? valueOf(claim) : null;
-  return (
-    <section class="step" id={`step-${step.number}`} data-chosen={chosen || undefined} aria-label={`Step ${step.number}`}>
-      <header>
-        <h2>
-          step {step.number}
-          {step.kind === "action" ? "" : ` ${step.kind.replace("_", " ")}`}
-        </h2>
-        <span class="dim">{formatDuration(step.end_ns - step.start_ns)}</span>
-        <a href={addressWith({ step: String(step.number) })} class="dim">
-          link
-        </a>
-      </header>
-      {step.thought ? (
-        <details open={step.thought.length < 600}>
-          <summary class="dim">thought</summary>
-          <div class="thought">
-            <Plain text={step.thought} />
-          </div>
-        </details>
-      ) : null}
-      {step.snippets.map((snippet) => (
-        <Code key={snippet.id} snippet={snippet} lit={lit} />
-      ))}
-      {step.calls.length ? (
-        <div class="calls">
-          <h3>tool calls</h3>
-          {step.calls.map((call) => (
-            <pre>
-              <Plain text={`${call.tool}(${call.arguments})`} /> →{" "}
-              {call.error !== null ? (
-                <span class="verdict fail">
-                  ✗ <Plain text={call.error} />
-                </span>
-              ) : (
-                <Lit text={call.result ?? "nothing on record"} lit={lit} />
-              )}
-            </pre>
-          ))}
-        </div>
-      ) : null}
-      {step.error && !step.snippets.length ? (
-        <pre class="calls verdict fail">
-          <Plain text={step.error} />
-        </pre>
-      ) : null}
-    </section>
-  );
-}
-
-function Code({ snippet, lit }: { snippet: Snippet; lit: string | null }) {
-  const worst = new Map<number, string>();
-  for (const each of snippet.findings) {
-    if (each.verdict !== "allow" && worst.get(each.line) !== "deny") worst.set(each.line, each.verdict);
-  }
-  return (
-    <>
-      <div class="source code" aria-label={`${snippet.language} code`} role="group">
-        <div class="dim finding-head" style={{ padding: "0 12px 4px" }}>
-          {snippet.language}
-          {snippet.executed ? "" : ", proposed, did not run"} · scan: {snippet.scan}
-          {snippet.cut ? " · cut" : ""}
-        </div>
-        <ol>
-          {snippet.lines.map((line, index) => (
-            // Made of tags by the server's highlighter, which escapes the source.
-            <li class={worst.get(index + 1)} dangerouslySetInnerHTML={{ __html: line }} />
-          ))}
-        </ol>
-      </div>
-      {snippet.findings.map((finding) => (
-        <div class={`finding ${finding.verdict}`}>
-          line {finding.line}: <code>{finding.rule}</code> <Plain text={finding.message} />
-          {finding.remedy ? (
-            <div class="dim">
-              <Plain text={finding.remedy} />
-            </div>
-          ) : null}
-        </div>
-      ))}
-      {snippet.executed ? <Beside snippet={snippet} lit={lit} /> : null}
-      {snippet.replayed && Object.keys(snippet.replayed.files).length ? (
-        <div class="attempts">
-          <h3>Files left</h3>
-          {Object.entries(snippet.replayed.files).map(([path, size]) => (
-            <div>
-              <code>
-                <Plain text={path} />
-              </code>{" "}
-              <span class="dim">{formatBytes(size)}</span>
-            </div>
-          ))}
-        </div>
-      ) : null}
-      {snippet.replayed?.attempts.length ? (
-        <div class="attempts">
-          <h3>Attempts at the boundary</h3>
-          {snippet.replayed.attempts.map((attempt) => (
-            <div>
-              <span class={`verdict ${attempt.allowed ? "open" : "fail"}`}>{attempt.allowed ? "? allowed" : "✗ refused"}</span> {attempt.kind}{" "}
-              <code>
-                <Plain text={attempt.target} />
-              </code>
-              {attempt.count > 1 ? ` ×${attempt.count}` : ""}
-            </div>
-          ))}
-        </div>
-      ) : null}
-    </>
-  );
-}
-
-function Beside({ snippet, lit }: { snippet: Snippet; lit: string | null }) {
-  const { recorded, replayed } = snippet;
-  const before = textOf(recorded);
-  const after = replayed ? textOf(replayed) : "";
-  const same = replayed?.agrees === true;
-  return (
-    <div class="beside">
-      <div role="group" aria-label="recorded">
-        <h3>
-          recorded {recorded?.ended ? `· ${recorded.ended.replaceAll("_", " ")}` : ""}
-        </h3>
-        <pre>{before ? <Lit text={before} lit={lit} /> : <span class="dim">nothing was printed</span>}</pre>
-      </div>
-      <div role="group" aria-label="replayed">
-        <h3>
-          replayed {replayed ? `· ${replayed.ended.replaceAll("_", " ")} · ${formatDuration(replayed.wall_s * 1e9)}${replayed.peak_memory_bytes ? ` · ${formatBytes(replayed.peak_memory_bytes)}` : ""}` : ""}
-          {same ? <span class="verdict pass"> ✓ same</span> : null}
-          {replayed?.agrees === false ? <span class="verdict fail"> ✗ differs</span> : null}
-          {replayed?.flaky ? <span class="verdict open"> ? flaky</span> : null}
-        </h3>
-        {replayed ? (
-          <pre>{same ? <Lit text={after || before} lit={lit} /> : <Difference before={before} after={after} />}</pre>
-        ) : (
-          <p class="dim">
-            <Plain text={snippet.not_replayed ?? "not replayed"} />
-          </p>
-        )}
-        {replayed?.difference && !same ? (
-          <p class="dim">
-            <Plain text={replayed.difference} />
-          </p>
-        ) : null}
-      </div>
-    </div>
-  );
-}
-
-function formatBytes(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`;
-  return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(0)} KiB` : `${(bytes / 1024 ** 2).toFixed(0)} MiB`;
-}
-
-function textOf(side: Schema["Recorded"] | Schema["Replayed"] | null): string {
-  if (!side) return "";
-  return [side.printed?.replace(/\n$/, ""), side.value === "None" ? null : side.value, side.error].filter(Boolean).join("\n");
-}
-
-function Difference({ before, after }: { before: string; after: string }) {
-  if (!before || before.length + after.length > LONGEST_DIFF) return <Plain text={after} />;
-  return (
-    <>
-      {diffChars(before, after).map((part) => (
-        <span class={part.added ? "added" : part.removed ? "removed" : undefined}>
-          <Plain text={part.value} />
-        </span>
-      ))}
-    </>
-  );
-}
-
-/** Text with the first place of a value lit up. */
-function Lit({ text, lit }: { text: string; lit: string | null }) {
-  const mark = useRef<HTMLElement>(null);
-  const at = lit ? text.indexOf(lit) : -1;
-  useEffect(() => {
-    if (at >= 0) mark.current?.scrollIntoView({ block: "center" });
-  }, [at, lit]);
-  if (!lit || at < 0) return <Plain text={text} />;
-  return (
-    <>
-      <Plain text={text.slice(0, at)} />
-      <mark class="lit" ref={mark}>
-        <Plain text={lit} />
-      </mark>
-      <Plain text={text.slice(at + lit.length)} />
-    </>
-  );
-}
-
 function Answer({ run, claim, choose }: { run: Run; claim: Claim | null; choose: (claim: Claim | null) => void }) {
   if (run.answer === null) return <p class="dim">none on the trace</p>;
   // Characters are counted as Python counts them: by code point.
@@ -491,7 +304,7 @@ function Why({ claim, run }: { claim: Claim; run: Run }) {
   );
 }
 
-function Evidence({ run, trace, layer, goToStep }: { run: Run; trace: string; layer: string | null; goToStep: (number: number) => void }) {
+function Evidence({ run, trace, layer, goToStep }: { run: Run; trace: string | null; layer: string | null; goToStep: (number: number) => void }) {
   const layers = run.layers.filter((each) => !layer || each.layer === layer);
   return (
     <div class="evidence">
@@ -504,7 +317,7 @@ function Evidence({ run, trace, layer, goToStep }: { run: Run; trace: string; la
             </a>
           </h3>
           <Plain text={each.outcome.explanation} />
-          <Judge trace={trace} run={run.span_id} layer={each.layer} ours={each.outcome.verdict} />
+          {trace ? <Judge trace={trace} run={run.span_id} layer={each.layer} ours={each.outcome.verdict} /> : null}
           <Facts score={each} run={run} goToStep={goToStep} />
           <ul>
             {run.scores
@@ -556,11 +369,11 @@ function Facts({ score, run, goToStep }: { score: Schema["Score"]; run: Run; goT
   );
 }
 
-function Spans({ page }: { page: Page }) {
+function Spans({ page, path }: { page: Page; path: string }) {
   const [span, setSpan] = useState<Schema["SpanPage"] | null>(null);
   const depth = new Map<string, number>();
   for (const each of page.spans) depth.set(each.span_id, each.parent_id ? (depth.get(each.parent_id) ?? -1) + 1 : 0);
-  const open = (id: string) => void get<Schema["SpanPage"]>(`traces/${page.trace_id}/spans/${id}`).then(setSpan);
+  const open = (id: string) => void get<Schema["SpanPage"]>(`${path}/spans/${id}`).then(setSpan);
   return (
     <details>
       <summary>
@@ -588,17 +401,4 @@ function Spans({ page }: { page: Page }) {
       {page.spans_left_out ? <p class="dim">{page.spans_left_out} more are in the store.</p> : null}
     </details>
   );
-}
-
-function spansOf(step: Schema["Step"]): (string | null)[] {
-  return [step.span_id, ...step.snippets.map((each) => each.span_id), ...step.calls.map((each) => each.span_id)];
-}
-
-function rests(step: Schema["Step"], claim: Claim): boolean {
-  return claim.span_id !== null && spansOf(step).includes(claim.span_id);
-}
-
-/** The value that a claim was bound to: `key: value` in a document is printed in other forms. */
-function valueOf(claim: Claim): string | null {
-  return claim.found === null ? null : (claim.found.split(": ").at(-1) ?? null);
 }

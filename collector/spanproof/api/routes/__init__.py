@@ -7,11 +7,13 @@ from spanproof.api.problems import described
 from spanproof.api.routes import (
     alerts,
     boundary,
+    cases,
     compare,
     failures,
     live,
     overview,
     review,
+    runs,
     sessions,
     settings,
     suites,
@@ -28,7 +30,8 @@ router = APIRouter(
     },
 )
 for area in (
-    overview, live, traces, failures, alerts, compare, sessions, boundary, suites, review, settings,
+    overview, live, traces, failures, alerts, runs, compare, sessions, boundary, cases, suites, review,
+    settings,
 ):  # fmt: skip
     router.include_router(area.router)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -10,18 +10,21 @@ from fastapi import APIRouter, Query
 from spanproof.api import models, pages
 from spanproof.api.access import Opened
 from spanproof.api.parameters import Cohort, Dimension, Hours, window
-from spanproof.store import FailRate
+from spanproof.store import FailRate, Store
 from spanproof.trace import Layer
 
 router = APIRouter()
 _BUCKETS = 48
+_POINTS = 24
+_MOST_GROUPS = 5000
+_MOST_RELEASES = 24
 
 
 @router.get("/overview")
 def overview(store: Opened, cohort: Cohort, hours: Hours = 24.0) -> models.Overview:
     """Return verdicts of each layer over time, and why layers gave none."""
     start, end = window(hours)
-    bucket = max(1, (end - start) // _BUCKETS)
+    bucket = max(1, (end - start) // _POINTS)
     counted = store.verdict_timeline(start_ns=start, end_ns=end, bucket_ns=bucket, cohort=cohort)
     rows = [models.Bucket(layer=layer, start_ns=at, rate=pages.rate(each)) for layer, at, each in counted]
     of_layer: dict[Layer, list[FailRate]] = {layer: [] for layer in Layer}
@@ -34,6 +37,7 @@ def overview(store: Opened, cohort: Cohort, hours: Hours = 24.0) -> models.Overv
         bucket_ns=bucket,
         layers={layer: pages.rate(_sum(rates)) for layer, rates in of_layer.items()},
         timeline=rows,
+        releases=_new_releases(store, cohort, start, end, bucket) if rows else [],
         not_judged=[
             models.Reason(
                 outcome="errored" if outcome == "errored" else "skipped", reason=reason, times=times
@@ -108,6 +112,31 @@ def timelines(
         bucket_ns=length,
         points=[pages.measured(group) for group in found],
     )
+
+
+def _new_releases(
+    store: Store, cohort: Mapping[str, str], start: int, end: int, bucket: int
+) -> list[models.NewRelease]:
+    """Return the releases whose first run is in the window, but not in its first stretch."""
+    found = store.groups(
+        Layer.TRAJECTORY,
+        Layer.TRAJECTORY.value,
+        ["release"],
+        start_ns=start,
+        end_ns=end,
+        bucket_ns=bucket,
+        cohort=cohort,
+        limit=_MOST_GROUPS,
+    )
+    first: dict[str, int] = {}
+    for group in found:
+        first.setdefault(group.values[0], group.start_ns)
+    began = min(first.values(), default=0)
+    return [
+        models.NewRelease(release=pages.text(release), first_ns=max(0, at))
+        for release, at in first.items()
+        if release and at > began
+    ][:_MOST_RELEASES]
 
 
 def _sum(rates: Sequence[FailRate]) -> FailRate:

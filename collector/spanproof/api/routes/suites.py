@@ -101,6 +101,8 @@ class Cell(Answer):
     reason: str
     trace_id: str
     answer: str
+    trial: int = Field(description="Number of the trial that is shown.")
+    has_trace: bool = Field(description="Whether its trace is kept: `trials/<experiment>/<case>/<trial>`.")
 
 
 class MatrixRow(Answer):
@@ -205,7 +207,7 @@ class Promotions(Answer):
 @router.get("/suites")
 def suites(request: Request) -> SuiteList:
     """Return the suites of the workspace."""
-    workspace = _workspace(request)
+    workspace = find_workspace(request)
     if workspace is None:
         return SuiteList(workspace="", suites=[])
     experiments = workspace.experiments()
@@ -240,18 +242,18 @@ def suite(
     offset: Annotated[int, Query(ge=0, le=100_000)] = 0,
 ) -> SuitePage:
     """Return the cases of a suite over its experiments."""
-    workspace, folder = _find_suite(request, name)
-    cases = _load(folder)
+    workspace, folder = find_suite(request, name)
+    cases = load_cases(folder)
     experiments = workspace.experiments(folder)
     before = next((each for each in experiments if each.name == baseline), None)
     if baseline and before is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"baseline: no experiment is named {baseline[:200]!r}")
     shown = experiments[:columns]
-    base = _results(cases, before, None) if before else None
-    results = [_results(cases, each, base) for each in shown]
+    base = results_of(cases, before, None) if before else None
+    results = [results_of(cases, each, base) for each in shown]
     rows = [
-        MatrixRow(case=_case(case), cells=cells, flipped=_has_flipped(cells))
-        for case, cells in ((case, [_cell(found.get(case.id)) for found in results]) for case in cases)
+        MatrixRow(case=case_row(case), cells=cells, flipped=_has_flipped(cells))
+        for case, cells in ((case, [cell(found.get(case.id)) for found in results]) for case in cases)
     ]
     rows.sort(key=lambda row: (not row.flipped, row.case.id))
     return SuitePage(
@@ -266,7 +268,7 @@ def suite(
 @router.get("/gates")
 def gates(request: Request, limit: Limit = 100) -> GateList:
     """Return the reports of the gate in the workspace."""
-    workspace = _workspace(request)
+    workspace = find_workspace(request)
     rows = []
     for name, path in (workspace.gate_reports() if workspace else {}).items():
         report = read_gate_report(path)
@@ -287,7 +289,7 @@ def gates(request: Request, limit: Limit = 100) -> GateList:
 @router.get("/gates/{name:path}", responses=_MISSING)
 def gate(name: str, request: Request) -> GatePage:
     """Return a report of the gate as CI wrote it, with the first 50 cases against each assertion."""
-    workspace = _workspace(request)
+    workspace = find_workspace(request)
     path = workspace.gate_reports().get(name) if workspace else None
     report = read_gate_report(path) if path else None
     if report is None:
@@ -325,7 +327,7 @@ def try_assertion(
 @router.post("/promotions", status_code=201, responses=_REFUSED, dependencies=[WRITER])
 def promote(given: NewCases, request: Request, store: Opened) -> Promotions:
     """Add stored runs to a suite as hermetic cases; a run that is there already stays as it is."""
-    workspace = _workspace(request)
+    workspace = find_workspace(request)
     if workspace is None:
         raise HTTPException(
             HTTPStatus.CONFLICT,
@@ -366,20 +368,31 @@ def promote(given: NewCases, request: Request, store: Opened) -> Promotions:
     )
 
 
-def _workspace(request: Request) -> Workspace | None:
+def find_workspace(request: Request) -> Workspace | None:
+    """Return the folder that the console shows; None where it has none."""
     folder: Path | None = request.app.state.settings.workspace
     return Workspace(folder) if folder is not None else None
 
 
-def _find_suite(request: Request, name: str) -> tuple[Workspace, Path]:
-    workspace = _workspace(request)
+def find_suite(request: Request, name: str) -> tuple[Workspace, Path]:
+    """Return the workspace and the folder of a suite.
+
+    Raises:
+        HTTPException: 404: there is none.
+    """
+    workspace = find_workspace(request)
     folder = workspace.suites().get(name) if workspace else None
     if workspace is None or folder is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"the workspace has no suite {name[:200]!r}")
     return workspace, folder
 
 
-def _load(folder: Path) -> list[Case]:
+def load_cases(folder: Path) -> list[Case]:
+    """Return the cases of a suite.
+
+    Raises:
+        HTTPException: 404: it cannot be read.
+    """
     try:
         return load_suite(folder)
     except SuiteError as problem:
@@ -400,7 +413,8 @@ def _bucket(case: Case) -> str:
     return next(failed, "none")
 
 
-def _case(case: Case) -> CaseRow:
+def case_row(case: Case) -> CaseRow:
+    """Return a case as it is listed."""
     return CaseRow(
         id=case.id,
         agent=pages.text(case.agent),
@@ -415,7 +429,7 @@ def _case(case: Case) -> CaseRow:
     )
 
 
-def _results(
+def results_of(
     cases: Sequence[Case], experiment: ExperimentFiles, base: Mapping[str, CaseResult] | None
 ) -> dict[str, CaseResult]:
     """Return the results of the cases that an experiment ran, by id."""
@@ -429,7 +443,8 @@ def _results(
     return found
 
 
-def _cell(result: CaseResult | None) -> Cell | None:
+def cell(result: CaseResult | None) -> Cell | None:
+    """Return a case in one experiment; None where it was not run."""
     if result is None:
         return None
     shown = result.first_failure or result.trials[0]
@@ -441,6 +456,8 @@ def _cell(result: CaseResult | None) -> Cell | None:
         reason=pages.text(shown.reason),
         trace_id=shown.trace_id,
         answer=pages.text(shown.answer or "")[:500],
+        trial=shown.number,
+        has_trace=bool(shown.trace_file),
     )
 
 

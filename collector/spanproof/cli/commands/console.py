@@ -9,6 +9,7 @@ import click
 
 from spanproof.api import READ_BY_ALL, ConsoleServer, ConsoleSettings
 from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.backend import DEFAULT_BACKEND, open_backend
 from spanproof.cli.options.store import opened_store, store_option
 from spanproof.cli.output.console import console, print_json
 from spanproof.cli.problems import UsageProblem
@@ -63,7 +64,9 @@ def command(
     """
     if not is_loopback(host) and not (tokens or writers):
         raise UsageProblem(f"--host {host} is reachable by others", "Give a reader's token: --token TEXT.")
-    settings = ConsoleSettings(tokens, writers, workspace=workspace)
+    settings = ConsoleSettings(
+        tokens, writers, workspace=workspace, open_sandbox=lambda: open_backend(DEFAULT_BACKEND, {})
+    )
     show_console(location, host, port, settings, in_browser=in_browser, as_json=as_json)
     return EXIT_PASS
 

@@ -27,6 +27,7 @@ from spanproof.collector.service import Collector
 from spanproof.collector.telemetry import JsonLines
 from spanproof.collector.ticker import Watcher
 from spanproof.config.model import Config
+from spanproof.sandbox.registry import open_sandbox
 from spanproof.store import Store
 
 _LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -109,6 +110,9 @@ def _console_of(config: Config, collector: Collector, endpoints: Endpoints) -> C
         policy=_read_policy(config.policy) if config.policy else "",
         otlp_http=endpoints.http or "",
         otlp_grpc=endpoints.grpc or "",
+        open_sandbox=lambda: open_sandbox(
+            config.sandbox.backend, workers=1, settings=config.sandbox.settings
+        ),
         read_health=lambda: _read_health(collector),
     )
     fall_back = config.receivers.fallback_port

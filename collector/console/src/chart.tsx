@@ -1,0 +1,142 @@
+// A fail rate over time: the rate as a line, its 95 % interval as a band, new releases as ticks.
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { LAYERS, type Layer, type Schema } from "./api";
+import { percent } from "./parts";
+
+type Overview = Schema["Overview"];
+type Rate = Schema["Rate"];
+
+const HEIGHT = 104;
+const DAY_S = 86_400;
+const MIN_TOP = 10;
+
+/** The stretches of time of the window, with the rate of each layer; null where nothing ran. */
+export interface Times {
+  starts: number[];
+  rates: Record<Layer, (Rate | null)[]>;
+  /** The highest value on the axis, in percent: all layers share it, so that they can be compared. */
+  top: number;
+}
+
+export function readTimes(overview: Overview): Times {
+  const first = Math.floor(overview.start_ns / overview.bucket_ns) * overview.bucket_ns;
+  const starts: number[] = [];
+  for (let at = first; at < overview.end_ns; at += overview.bucket_ns) starts.push(at);
+  const rates = Object.fromEntries(LAYERS.map((layer) => [layer, starts.map(() => null)])) as Times["rates"];
+  for (const each of overview.timeline) {
+    const place = Math.round((each.start_ns - first) / overview.bucket_ns);
+    if (place in starts) rates[each.layer][place] = each.rate;
+  }
+  const shares = LAYERS.flatMap((layer) => rates[layer].map((rate) => rate?.rate ?? 0));
+  return { starts, rates, top: Math.min(100, Math.max(MIN_TOP, 125 * Math.max(...shares))) };
+}
+
+interface ChartParts {
+  layer: Layer;
+  times: Times;
+  releases: Overview["releases"];
+  /** Called with what is under the pointer, or null. */
+  point: (text: string | null) => void;
+}
+
+export function RateChart({ layer, times, releases, point }: ChartParts) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const ink = () => getComputedStyle(element).color;
+    const pale = () => ink().replace("rgb(", "rgba(").replace(")", ", .18)");
+    const spanned = (times.starts.at(-1)! - times.starts[0]!) / 1e9;
+    const rates = times.rates[layer];
+    const column = (read: (rate: Rate) => number | null) =>
+      rates.map((rate) => {
+        const value = rate && read(rate);
+        return value == null ? null : value * 100;
+      });
+    const axis = { stroke: ink, font: "11px system-ui", ticks: { show: false }, grid: { stroke: pale, width: 1 } };
+    const line = { points: { show: false }, stroke: "transparent" };
+    const plot = new uPlot(
+      {
+        width: element.clientWidth,
+        height: HEIGHT,
+        padding: [14, 8, 0, 0],
+        legend: { show: false },
+        cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
+        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1e3), "Etc/UTC"),
+        scales: { y: { range: [0, times.top] } },
+        axes: [
+          { ...axis, size: 20, gap: 2, space: 64, grid: { show: false }, values: (_plot, splits) => splits.map((at) => formatTick(at, spanned)) },
+          { ...axis, size: 38, gap: 4, space: 28, values: (_plot, splits) => splits.map((split) => `${split} %`) },
+        ],
+        series: [{}, line, line, { stroke: ink, width: 1.5, points: { show: rates.length < 40, size: 4, fill: ink } }],
+        bands: [{ series: [2, 1], fill: pale as unknown as string }],
+        hooks: {
+          draw: [(drawn) => drawReleases(drawn, releases, ink())],
+          setCursor: [
+            (moved) => {
+              const rate = moved.cursor.idx == null ? null : rates[moved.cursor.idx];
+              point(rate ? `${formatTick(times.starts[moved.cursor.idx!]! / 1e9, 0)} UTC: ${describe(rate)}` : null);
+            },
+          ],
+        },
+      },
+      [times.starts.map((at) => at / 1e9), column((rate) => rate.low), column((rate) => rate.high), column((rate) => rate.rate)],
+      element,
+    );
+    const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
+    resized.observe(element);
+    // The canvas keeps the colours it was drawn with.
+    const redraw = () => plot.redraw();
+    const themed = new MutationObserver(redraw);
+    themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    scheme.addEventListener("change", redraw);
+    return () => {
+      resized.disconnect();
+      themed.disconnect();
+      scheme.removeEventListener("change", redraw);
+      plot.destroy();
+    };
+  }, [layer, times, releases]);
+  const ticks = releases.length ? `, with ${releases.length} new releases` : "";
+  return <div class="chart" ref={box} role="img" aria-label={`${layer}: fail rate over time with its interval${ticks}`} />;
+}
+
+export function describe(rate: Rate): string {
+  const interval = rate.low === null ? "" : ` (${percent(rate.low)} to ${percent(rate.high)})`;
+  return `${percent(rate.rate)}${interval}, ${rate.failed} of ${rate.passed + rate.failed}`;
+}
+
+function drawReleases(plot: uPlot, releases: Overview["releases"], ink: string): void {
+  const { ctx, bbox } = plot;
+  const scale = devicePixelRatio;
+  let free = -Infinity;
+  ctx.save();
+  ctx.strokeStyle = ctx.fillStyle = ink;
+  ctx.lineWidth = scale;
+  ctx.setLineDash([2 * scale, 3 * scale]);
+  ctx.font = `${10 * scale}px system-ui`;
+  ctx.textAlign = "center";
+  for (const each of releases) {
+    const x = Math.round(plot.valToPos(each.first_ns / 1e9, "x", true));
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    const name = each.release.length > 10 ? `${each.release.slice(0, 9)}…` : each.release;
+    const half = ctx.measureText(name).width / 2;
+    const middle = Math.min(Math.max(x, half), plot.ctx.canvas.width - half);
+    if (middle - half < free) continue;
+    ctx.fillText(name, middle, bbox.top - 3 * scale);
+    free = middle + half + 4 * scale;
+  }
+  ctx.restore();
+}
+
+function formatTick(seconds: number, spanned: number): string {
+  const [day, time] = new Date(seconds * 1e3).toISOString().slice(5, 16).split("T");
+  return spanned > 2 * DAY_S ? day! : time!;
+}

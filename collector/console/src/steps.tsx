@@ -1,0 +1,250 @@
+// The steps of a run: code with findings on its lines, what was recorded beside what was replayed, tool calls.
+import { diffArrays, diffChars } from "diff";
+import { useEffect, useRef } from "preact/hooks";
+import type { Schema } from "./api";
+import { addressWith, formatDuration, Plain } from "./parts";
+
+type Claim = Schema["Claim"];
+type Snippet = Schema["Snippet"];
+
+const LONGEST_DIFF = 4000;
+
+export function Step({ step, claim, chosen }: { step: Schema["Step"]; claim: Claim | null; chosen: boolean }) {
+  const lit = claim && rests(step, claim) ? valueOf(claim) : null;
+  return (
+    <section class="step" id={`step-${step.number}`} data-chosen={chosen || undefined} aria-label={`Step ${step.number}`}>
+      <header>
+        <h2>
+          step {step.number}
+          {step.kind === "action" ? "" : ` ${step.kind.replace("_", " ")}`}
+        </h2>
+        <span class="dim">{formatDuration(step.end_ns - step.start_ns)}</span>
+        <a href={addressWith({ step: String(step.number) })} class="dim">
+          link
+        </a>
+      </header>
+      {step.thought ? (
+        <details open={step.thought.length < 600}>
+          <summary class="dim">thought</summary>
+          <div class="thought">
+            <Plain text={step.thought} />
+          </div>
+        </details>
+      ) : null}
+      {step.snippets.map((snippet) => (
+        <Code key={snippet.id} snippet={snippet} lit={lit} />
+      ))}
+      <Calls calls={step.calls} lit={lit} />
+      {step.error && !step.snippets.length ? (
+        <pre class="calls verdict fail">
+          <Plain text={step.error} />
+        </pre>
+      ) : null}
+    </section>
+  );
+}
+
+export function Calls({ calls, lit }: { calls: Schema["Call"][]; lit: string | null }) {
+  if (!calls.length) return null;
+  return (
+    <div class="calls">
+      <h3>tool calls</h3>
+      {calls.map((call) => (
+        <pre>
+          <Plain text={`${call.tool}(${call.arguments})`} /> →{" "}
+          {call.error !== null ? (
+            <span class="verdict fail">
+              ✗ <Plain text={call.error} />
+            </span>
+          ) : (
+            <Lit text={call.result ?? "nothing on record"} lit={lit} />
+          )}
+        </pre>
+      ))}
+    </div>
+  );
+}
+
+interface SourceParts {
+  snippet: Snippet;
+  /** The lines of the snippet beside it, where there is one: those that it lacks are marked. */
+  beside?: string[];
+  /** How they are marked. */
+  side?: "removed" | "added";
+}
+
+/** Code, with what scanners found below it. */
+export function Source({ snippet, beside, side }: SourceParts) {
+  const other = beside ? changedLines(beside, snippet.lines) : new Set<number>();
+  const worst = new Map<number, string>();
+  for (const each of snippet.findings) {
+    if (each.verdict !== "allow" && worst.get(each.line) !== "deny") worst.set(each.line, each.verdict);
+  }
+  return (
+    <>
+      <div class="source code" aria-label={`${snippet.language} code`} role="group">
+        <div class="dim finding-head" style={{ padding: "0 12px 4px" }}>
+          {snippet.language}
+          {snippet.executed ? "" : ", proposed, did not run"} · scan: {snippet.scan}
+          {snippet.cut ? " · cut" : ""}
+        </div>
+        <ol>
+          {snippet.lines.map((line, index) => (
+            // Made of tags by the server's highlighter, which escapes the source.
+            <li class={[worst.get(index + 1), other.has(index) ? side : ""].join(" ")} dangerouslySetInnerHTML={{ __html: line }} />
+          ))}
+        </ol>
+      </div>
+      {snippet.findings.map((finding) => (
+        <div class={`finding ${finding.verdict}`}>
+          line {finding.line}: <code>{finding.rule}</code> <Plain text={finding.message} />
+          {finding.remedy ? (
+            <div class="dim">
+              <Plain text={finding.remedy} />
+            </div>
+          ) : null}
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** Return the lines, by position, that the other text does not have. */
+function changedLines(other: string[], lines: string[]): Set<number> {
+  const found = new Set<number>();
+  let at = 0;
+  for (const part of diffArrays(other, lines)) {
+    if (part.removed) continue;
+    if (part.added) part.value.forEach((_, offset) => found.add(at + offset));
+    at += part.value.length;
+  }
+  return found;
+}
+
+function Code({ snippet, lit }: { snippet: Snippet; lit: string | null }) {
+  return (
+    <>
+      <Source snippet={snippet} />
+      {snippet.executed ? <Beside snippet={snippet} lit={lit} /> : null}
+      {snippet.replayed && Object.keys(snippet.replayed.files).length ? (
+        <div class="attempts">
+          <h3>Files left</h3>
+          {Object.entries(snippet.replayed.files).map(([path, size]) => (
+            <div>
+              <code>
+                <Plain text={path} />
+              </code>{" "}
+              <span class="dim">{formatBytes(size)}</span>
+            </div>
+          ))}
+        </div>
+      ) : null}
+      {snippet.replayed?.attempts.length ? (
+        <div class="attempts">
+          <h3>Attempts at the boundary</h3>
+          {snippet.replayed.attempts.map((attempt) => (
+            <div>
+              <span class={`verdict ${attempt.allowed ? "open" : "fail"}`}>{attempt.allowed ? "? allowed" : "✗ refused"}</span> {attempt.kind}{" "}
+              <code>
+                <Plain text={attempt.target} />
+              </code>
+              {attempt.count > 1 ? ` ×${attempt.count}` : ""}
+            </div>
+          ))}
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+function Beside({ snippet, lit }: { snippet: Snippet; lit: string | null }) {
+  const { recorded, replayed } = snippet;
+  const before = textOf(recorded);
+  const after = replayed ? textOf(replayed) : "";
+  const same = replayed?.agrees === true;
+  return (
+    <div class="beside">
+      <div role="group" aria-label="recorded">
+        <h3>
+          recorded {recorded?.ended ? `· ${recorded.ended.replaceAll("_", " ")}` : ""}
+        </h3>
+        <pre>{before ? <Lit text={before} lit={lit} /> : <span class="dim">nothing was printed</span>}</pre>
+      </div>
+      <div role="group" aria-label="replayed">
+        <h3>
+          replayed {replayed ? `· ${replayed.ended.replaceAll("_", " ")} · ${formatDuration(replayed.wall_s * 1e9)}${replayed.peak_memory_bytes ? ` · ${formatBytes(replayed.peak_memory_bytes)}` : ""}` : ""}
+          {same ? <span class="verdict pass"> ✓ same</span> : null}
+          {replayed?.agrees === false ? <span class="verdict fail"> ✗ differs</span> : null}
+          {replayed?.flaky ? <span class="verdict open"> ? flaky</span> : null}
+        </h3>
+        {replayed ? (
+          <pre>{same ? <Lit text={after || before} lit={lit} /> : <Difference before={before} after={after} />}</pre>
+        ) : (
+          <p class="dim">
+            <Plain text={snippet.not_replayed ?? "not replayed"} />
+          </p>
+        )}
+        {replayed?.difference && !same ? (
+          <p class="dim">
+            <Plain text={replayed.difference} />
+          </p>
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(0)} KiB` : `${(bytes / 1024 ** 2).toFixed(0)} MiB`;
+}
+
+export function textOf(side: Schema["Recorded"] | Schema["Replayed"] | null): string {
+  if (!side) return "";
+  return [side.printed?.replace(/\n$/, ""), side.value === "None" ? null : side.value, side.error].filter(Boolean).join("\n");
+}
+
+export function Difference({ before, after }: { before: string; after: string }) {
+  if (!before || before.length + after.length > LONGEST_DIFF) return <Plain text={after} />;
+  return (
+    <>
+      {diffChars(before, after).map((part) => (
+        <span class={part.added ? "added" : part.removed ? "removed" : undefined}>
+          <Plain text={part.value} />
+        </span>
+      ))}
+    </>
+  );
+}
+
+/** Text with the first place of a value lit up. */
+export function Lit({ text, lit }: { text: string; lit: string | null }) {
+  const mark = useRef<HTMLElement>(null);
+  const at = lit ? text.indexOf(lit) : -1;
+  useEffect(() => {
+    if (at >= 0) mark.current?.scrollIntoView({ block: "center" });
+  }, [at, lit]);
+  if (!lit || at < 0) return <Plain text={text} />;
+  return (
+    <>
+      <Plain text={text.slice(0, at)} />
+      <mark class="lit" ref={mark}>
+        <Plain text={lit} />
+      </mark>
+      <Plain text={text.slice(at + lit.length)} />
+    </>
+  );
+}
+
+export function spansOf(step: Schema["Step"]): (string | null)[] {
+  return [step.span_id, ...step.snippets.map((each) => each.span_id), ...step.calls.map((each) => each.span_id)];
+}
+
+export function rests(step: Schema["Step"], claim: Claim): boolean {
+  return claim.span_id !== null && spansOf(step).includes(claim.span_id);
+}
+
+/** The value that a claim was bound to: `key: value` in a document is printed in other forms. */
+function valueOf(claim: Claim): string | null {
+  return claim.found === null ? null : (claim.found.split(": ").at(-1) ?? null);
+}

@@ -1,0 +1,275 @@
+// One case: what a run must do, what became of it in each experiment, and its frozen run replayed with edits.
+import { useState } from "preact/hooks";
+import type { Schema } from "../api";
+import { ago, Cli, Grid, Plain, request, RunLink, Sent, Shown, useAnswer, useSend } from "../parts";
+import { Step } from "../steps";
+import { Marks, OneCell } from "./suites";
+
+type Page = Schema["CasePage"];
+
+export function Case({ suite, id }: { suite: string; id: string }) {
+  const found = useAnswer<Page>(`suites/${suite}/cases/${id}`);
+  return (
+    <>
+      <Shown loaded={found} title="Case">{(page) => <Whole page={page} />}</Shown>
+      <Cli line={`spanproof suite show ${suite} ${id}`} />
+    </>
+  );
+}
+
+function Whole({ page }: { page: Page }) {
+  const { case: it, history } = page;
+  const [latest] = history;
+  const sentence = latest
+    ? `${latest.result.status} in ${latest.experiment}: ${latest.result.passed} of ${latest.result.trials} ${latest.result.trials === 1 ? "trial" : "trials"} passed`
+    : "No experiment ran this case yet";
+  return (
+    <>
+      <div class="head-of-run">
+        <div class="dim">
+          <a href="/suites">Suites</a> / <a href={`/suites/${page.suite}`}><Plain text={page.suite} /></a> / <Plain text={it.id} />
+        </div>
+        <h1>
+          <Plain text={sentence} />
+        </h1>
+        {latest?.result.reason ? (
+          <div>
+            <Plain text={latest.result.reason} />
+          </div>
+        ) : null}
+      </div>
+      <div class="columns">
+        <section>
+          <h2>Task</h2>
+          <p>{it.task ? <Plain text={it.task} /> : <span class="dim">none is given</span>}</p>
+          <h2>What a run must do</h2>
+          <ul class="behind">
+            {it.requirements.map((each) => (
+              <li>
+                <Plain text={each} />
+              </li>
+            ))}
+          </ul>
+        </section>
+        <section>
+          <h2>Frozen run</h2>
+          <Frozen page={page} />
+          {it.tags.length || it.notes ? (
+            <dl class="facts">
+              <dt>tags</dt>
+              <dd>
+                <Plain text={it.tags.join(", ") || "none"} />
+              </dd>
+              <dt>notes</dt>
+              <dd>
+                <Plain text={it.notes || "none"} />
+              </dd>
+            </dl>
+          ) : null}
+        </section>
+      </div>
+      <h2 class="below">History</h2>
+      {history.length ? (
+        <History page={page} />
+      ) : (
+        <p class="dim">
+          <code>spanproof suite run {page.suite} --agent … --out DIR</code> in the workspace writes an experiment.
+        </p>
+      )}
+      {page.frozen ? (
+        <>
+          <h2 class="below">Steps of the frozen run</h2>
+          {page.frozen.steps.map((step) => (
+            <Step key={step.number} step={step} claim={null} chosen={false} />
+          ))}
+        </>
+      ) : null}
+      <h2 class="below">What if: replay it with an edit</h2>
+      {page.can_replay ? <WhatIf page={page} /> : <CannotReplay page={page} />}
+    </>
+  );
+}
+
+function Frozen({ page }: { page: Page }) {
+  const { frozen, case: it } = page;
+  if (!frozen) return <p class="dim">People wrote this case; it holds no run.</p>;
+  return (
+    <>
+      <p>
+        <Marks layers={it.expectation} /> <Plain text={frozen.sentence} />
+      </p>
+      <p>
+        {frozen.answer ? (
+          <>
+            Its answer: <Plain text={frozen.answer} />
+          </>
+        ) : null}{" "}
+        <RunLink trace={it.trace_id} run={it.run_span_id} text="the trace, where the store has it" />
+      </p>
+    </>
+  );
+}
+
+function History({ page }: { page: Page }) {
+  return (
+    <Grid label="History" heads={["experiment", "result", "trials", "answers", "beside", "written"]}>
+      {page.history.map((each, index) => {
+        const shown = each.trials.find((trial) => trial.verdict !== "passed") ?? each.trials[0];
+        const reference = (run: Schema["CaseHistory"] | undefined, number: number | undefined) =>
+          run && number !== undefined ? `trials/${run.experiment}/${page.case.id}/${number}` : page.frozen ? `cases/${page.suite}/${page.case.id}` : null;
+        const earlier = page.history[index + 1];
+        const before = reference(earlier, earlier?.trials.find((trial) => trial.has_trace)?.number);
+        const after = reference(each, shown?.has_trace ? shown.number : undefined);
+        return (
+          <tr>
+            <th scope="row">
+              <Plain text={each.experiment} />
+              <div class="dim">
+                <Plain text={each.agent} />
+              </div>
+            </th>
+            <td>
+              <OneCell cell={each.result} />
+              {each.result.reason ? (
+                <div class="dim">
+                  <Plain text={each.result.reason} />
+                </div>
+              ) : null}
+            </td>
+            <td>
+              {each.trials.map((trial) => (
+                <TrialMark trial={trial} href={trial.has_trace ? `/trials/${each.experiment}/${page.case.id}/${trial.number}` : null} />
+              ))}
+            </td>
+            <td>
+              {[...new Set(each.trials.map((trial) => trial.answer))].slice(0, 3).map((answer) => (
+                <div>
+                  <Plain text={answer || "none"} />
+                </div>
+              ))}
+            </td>
+            <td>
+              {before && after && before !== after ? (
+                <a href={`/compare/runs?${new URLSearchParams({ before, after })}`}>{earlier ? "the one before" : "the frozen run"}</a>
+              ) : (
+                "–"
+              )}
+            </td>
+            <td class="dim">{ago(each.written_ns)}</td>
+          </tr>
+        );
+      })}
+    </Grid>
+  );
+}
+
+const TRIALS: Record<string, [string, string]> = { passed: ["pass", "✓"], failed: ["fail", "✗"], unjudged: ["errored", "!"] };
+
+function TrialMark({ trial, href }: { trial: Schema["TrialRow"]; href: string | null }) {
+  const [verdict, mark] = TRIALS[trial.verdict] ?? ["open", "?"];
+  const text = `${mark} ${trial.number}`;
+  const title = `trial ${trial.number} ${trial.verdict}${trial.reason ? `: ${trial.reason}` : ""}`;
+  return href ? (
+    <a class={`verdict part ${verdict}`} href={href} title={title} aria-label={title}>
+      {text}
+    </a>
+  ) : (
+    <span class={`verdict part ${verdict}`} title={title}>
+      {text}
+    </span>
+  );
+}
+
+function CannotReplay({ page }: { page: Page }) {
+  return (
+    <p class="dim">
+      {page.code.length ? "This console has no sandbox to run code in." : "The case holds no run with code that ran."}
+    </p>
+  );
+}
+
+function WhatIf({ page }: { page: Page }) {
+  const sending = useSend();
+  const [result, setResult] = useState<Schema["AlteredReplay"] | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  const path = `suites/${page.suite}/cases/${page.case.id}/replay`;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const sources: Record<string, string> = {};
+    for (const each of page.code) {
+      const text = form.get(`code ${each.id}`);
+      if (text !== null && String(text).replaceAll("\r\n", "\n") !== each.source) sources[each.id] = String(text).replaceAll("\r\n", "\n");
+    }
+    const results: Record<string, unknown> = {};
+    for (const each of page.calls) {
+      const text = form.get(`call ${each.number}`);
+      if (text === null || String(text) === each.result) continue;
+      try {
+        results[each.number] = JSON.parse(String(text));
+      } catch {
+        setFault(`The result of call ${each.number + 1} of ${each.tool} is not JSON; write text in quotes, "like this".`);
+        return;
+      }
+    }
+    setFault(null);
+    sending.run<Schema["AlteredReplay"]>("POST", path, { sources, results }, (answer) => {
+      setResult(answer);
+      const edits = Object.keys(sources).length + Object.keys(results).length;
+      return `${edits === 0 ? "As it was" : edits === 1 ? "With 1 edit" : `With ${edits} edits`}: ${answer.replay}`;
+    });
+  };
+  return (
+    <>
+      <p class="dim">Edit the code or a tool's result; the whole run is replayed in the sandbox, beside its record. Nothing is judged or written.</p>
+      <form onSubmit={submit} class="whatif">
+        {page.code.map((each) => (
+          <>
+            <label>
+              step {each.step}, {each.language}
+              {each.source === null ? (
+                <span class="dim"> cannot be edited here: it is long, or holds a secret</span>
+              ) : (
+                <textarea class="code" name={`code ${each.id}`} rows={Math.min(16, each.source.split("\n").length + 1)} spellcheck={false}>
+                  {each.source}
+                </textarea>
+              )}
+            </label>
+            {page.calls
+              .filter((call) => call.step === each.step)
+              .map((call) => (
+                <label class="within">
+                  <code>
+                    <Plain text={`${call.tool}(${call.arguments})`} />
+                  </code>{" "}
+                  returns
+                  {call.result === null ? (
+                    <span class="dim"> what is too long to edit here</span>
+                  ) : (
+                    <textarea class="code" name={`call ${call.number}`} rows={Math.min(8, 1 + Math.ceil(call.result.length / 100))} spellcheck={false}>
+                      {call.result}
+                    </textarea>
+                  )}
+                </label>
+              ))}
+          </>
+        ))}
+        <div class="stack">
+          <button type="submit" class="primary" disabled={sending.busy}>
+            Replay
+          </button>
+          <button type="reset">Undo edits</button>
+          {fault ? (
+            <div class="problem" role="alert">
+              {fault}
+            </div>
+          ) : (
+            <Sent sending={sending} />
+          )}
+        </div>
+      </form>
+      {result ? result.steps.map((step) => <Step key={step.number} step={step} claim={null} chosen={false} />) : null}
+      <Cli line={`${request(path)} -H 'content-type: application/json' -d '{"sources": {}, "results": {}}'`} />
+    </>
+  );
+}

@@ -1,0 +1,244 @@
+// One run beside another: what became other, and from which step on. Steps are aligned by the server.
+import { LAYERS, type Schema } from "../api";
+import { Cli, Empty, Outcome, Plain, request, Shown, useAnswer } from "../parts";
+import { go, location } from "../router";
+import { Calls, Difference, Source, textOf } from "../steps";
+
+type Comparison = Schema["RunComparison"];
+type Step = Schema["Step"];
+
+const WORDS: Record<Schema["StepChange"], [string, string]> = {
+  same: ["=", "the same"],
+  output: ["≠", "the same code gives another output"],
+  code: ["≠", "the code differs"],
+  removed: ["−", "only before"],
+  added: ["+", "only after"],
+};
+
+export function Runs() {
+  const given = location.value.searchParams;
+  const before = given.get("before") ?? "";
+  const after = given.get("after") ?? "";
+  const found = useAnswer<Comparison>(before && after ? "compare/runs" : "", { before, after });
+  return (
+    <>
+      <div class="dim">
+        <a href="/compare">Compare</a> / two runs
+      </div>
+      {before && after ? (
+        <Shown loaded={found} title="One run beside another">{(page) => <Both page={page} />}</Shown>
+      ) : (
+        <Empty title="One run beside another">
+          <ChooseRuns before={before} after={after} />
+        </Empty>
+      )}
+      <Cli line={request(`compare/runs?${new URLSearchParams({ before, after })}`)} />
+    </>
+  );
+}
+
+/** Name two runs by their references. */
+export function ChooseRuns({ before = "", after = "" }: { before?: string; after?: string }) {
+  const choose = (event: Event) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const reference = (name: string) => {
+      const text = String(form.get(name)).trim();
+      return text.includes("/") ? text : `traces/${text}`;
+    };
+    go(`/compare/runs?${new URLSearchParams({ before: reference("before"), after: reference("after") })}`);
+  };
+  return (
+    <form class="stack" onSubmit={choose}>
+      <label>
+        run before <input name="before" defaultValue={before} required placeholder="id of a trace" spellcheck={false} />
+      </label>
+      <label>
+        run after <input name="after" defaultValue={after} required placeholder="id of a trace" spellcheck={false} />
+      </label>
+      <button type="submit">Put beside each other</button>
+    </form>
+  );
+}
+
+function Both({ page }: { page: Comparison }) {
+  const { before, after } = page;
+  const changed = page.steps.filter((each) => each.change !== "same").length;
+  return (
+    <>
+      <div class="head-of-run">
+        <h1>
+          <Plain text={page.sentence} />
+        </h1>
+        <div class="dim">
+          {page.steps.length} {page.steps.length === 1 ? "step" : "steps"} aligned, {changed} of them different
+        </div>
+      </div>
+      <div class="pair heads">
+        <RunHead side="before" run={before} />
+        <RunHead side="after" run={after} />
+      </div>
+      <Verdicts before={before.run} after={after.run} />
+      {groupSteps(page.steps).map((group) =>
+        group[0]!.change === "same" ? (
+          <details class="same">
+            <summary>
+              <span class="verdict skipped">= the same</span> {nameSteps(group)}
+            </summary>
+            {group.map((pair) => (
+              <Pair pair={pair} page={page} />
+            ))}
+          </details>
+        ) : (
+          group.map((pair) => <Pair pair={pair} page={page} />)
+        ),
+      )}
+      <h2 class="below">Answers</h2>
+      <div class="pair">
+        <Answer text={before.run.answer} />
+        <Answer text={after.run.answer} beside={before.run.answer ?? ""} />
+      </div>
+    </>
+  );
+}
+
+/** Neighbours that are the same are one group, everything else is one each. */
+function groupSteps(steps: Schema["AlignedSteps"][]): Schema["AlignedSteps"][][] {
+  const groups: Schema["AlignedSteps"][][] = [];
+  for (const each of steps) {
+    const last = groups.at(-1);
+    if (each.change === "same" && last?.[0]?.change === "same") last.push(each);
+    else groups.push([each]);
+  }
+  return groups;
+}
+
+function nameSteps(group: Schema["AlignedSteps"][]): string {
+  const first = group[0]!.after;
+  return group.length === 1 ? `step ${first}` : `steps ${first} to ${group.at(-1)!.after}`;
+}
+
+function RunHead({ side, run }: { side: string; run: Schema["ComparedRun"] }) {
+  const isStored = run.reference.startsWith("traces/");
+  const [suite, name] = run.reference.startsWith("cases/") ? splitLast(run.reference.slice("cases/".length)) : [];
+  const address = isStored
+    ? `/traces/${run.trace_id}?run=${run.run.span_id}`
+    : suite
+      ? `/suites/${suite}/cases/${name}`
+      : `/${run.reference}`;
+  const facts = ["prompt_version", "release", "model"].map((key) => run.run.cohort[key]).filter(Boolean);
+  return (
+    <div>
+      <strong>{side}</strong>{" "}
+      <a href={address}>
+        <Plain text={isStored ? `trace ${run.trace_id.slice(0, 12)}` : suite ? `${name}, frozen run` : run.reference.slice("trials/".length)} />
+      </a>{" "}
+      <span class="dim">
+        <Plain text={facts.join(" · ")} />
+      </span>
+    </div>
+  );
+}
+
+function splitLast(text: string): [string, string] {
+  const at = text.lastIndexOf("/");
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+function Verdicts({ before, after }: { before: Schema["Run"]; after: Schema["Run"] }) {
+  const outcomeOf = (run: Schema["Run"], layer: string) => run.layers.find((each) => each.layer === layer)?.outcome;
+  return (
+    <div class="table" tabIndex={0} role="region" aria-label="Verdicts">
+      <table class="grid">
+        <thead>
+          <tr>
+            <th scope="col">layer</th>
+            <th scope="col">before</th>
+            <th scope="col">after</th>
+          </tr>
+        </thead>
+        <tbody>
+          {LAYERS.map((layer) => {
+            const sides = [outcomeOf(before, layer), outcomeOf(after, layer)];
+            const flipped = sides[0]?.verdict !== sides[1]?.verdict;
+            return (
+              <tr>
+                <th scope="row">
+                  {layer}
+                  {flipped ? <span class="dim"> flipped</span> : null}
+                </th>
+                {sides.map((outcome) => (
+                  <td>
+                    <Outcome outcome={outcome} />{" "}
+                    {flipped && outcome ? (
+                      <span class="dim">
+                        <Plain text={outcome.explanation} />
+                      </span>
+                    ) : null}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Pair({ pair, page }: { pair: Schema["AlignedSteps"]; page: Comparison }) {
+  const before = page.before.run.steps.find((step) => step.number === pair.before);
+  const after = page.after.run.steps.find((step) => step.number === pair.after);
+  const [mark, words] = WORDS[pair.change];
+  return (
+    <section class="step" aria-label={`Step ${pair.before ?? "none"} beside step ${pair.after ?? "none"}`}>
+      <header>
+        <h3>
+          {mark} {words}
+        </h3>
+      </header>
+      <div class="pair">
+        <Half step={before} beside={after} side="removed" />
+        <Half step={after} beside={before} side="added" />
+      </div>
+    </section>
+  );
+}
+
+function Half({ step, beside, side }: { step: Step | undefined; beside: Step | undefined; side: "removed" | "added" }) {
+  if (!step) return <div class="dim half">no such step</div>;
+  return (
+    <div class="half">
+      <h4>step {step.number}</h4>
+      {step.snippets.map((snippet, index) => {
+        const other = beside?.snippets[index];
+        return (
+          <>
+            <Source snippet={snippet} beside={other?.lines} side={side} />
+            {snippet.executed ? <Output text={textOf(snippet.recorded)} beside={side === "added" && other ? textOf(other.recorded) : null} /> : null}
+          </>
+        );
+      })}
+      <Calls calls={step.calls} lit={null} />
+      {step.error && !step.snippets.length ? (
+        <pre class="calls verdict fail">
+          <Plain text={step.error} />
+        </pre>
+      ) : null}
+    </div>
+  );
+}
+
+function Output({ text, beside }: { text: string; beside: string | null }) {
+  return (
+    <div class="calls">
+      <h5>output</h5>
+      <pre>{beside !== null && beside !== text ? <Difference before={beside} after={text} /> : text ? <Plain text={text} /> : <span class="dim">nothing was printed</span>}</pre>
+    </div>
+  );
+}
+
+function Answer({ text, beside }: { text: string | null; beside?: string }) {
+  if (text === null) return <p class="dim">none</p>;
+  return <div class="answer">{beside !== undefined && beside !== text ? <Difference before={beside} after={text} /> : <Plain text={text} />}</div>;
+}

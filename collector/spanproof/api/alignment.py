@@ -1,0 +1,120 @@
+"""Two runs step by step: which step of one belongs beside which of the other.
+
+Steps are paired in order, so that the code of the pairs is as alike as it can be (a global alignment after
+Needleman and Wunsch over the words of the code and the names of the called tools).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from spanproof.trace import Step
+
+_WORD: Final = re.compile(r"\w+|[^\w\s]")
+_ALIKE: Final = 0.3
+"""Steps less alike than this are one removed and one added, not one that was changed."""
+_MOST: Final = 300
+"""Steps that are aligned; those behind are paired by their number."""
+
+
+class StepChange(StrEnum):
+    """How a step differs from the one beside it."""
+
+    SAME = "same"
+    OUTPUT = "output"
+    CODE = "code"
+    REMOVED = "removed"
+    ADDED = "added"
+
+
+@dataclass(frozen=True, slots=True)
+class StepPair:
+    """A step of each run, by number; None where the other run has none like it."""
+
+    before: int | None
+    after: int | None
+    change: StepChange
+
+
+def align_steps(before: Sequence[Step], after: Sequence[Step]) -> list[StepPair]:
+    """Return the steps of two runs in pairs, in order."""
+    old, new = before[:_MOST], after[:_MOST]
+    pairs = [
+        _pair(old[i] if i is not None else None, new[j] if j is not None else None)
+        for i, j in _align(old, new)
+    ]
+    rest_old, rest_new = before[_MOST:], after[_MOST:]
+    for place in range(max(len(rest_old), len(rest_new))):
+        left = rest_old[place] if place < len(rest_old) else None
+        right = rest_new[place] if place < len(rest_new) else None
+        pairs.append(_pair(left, right))
+    return pairs
+
+
+def _align(old: Sequence[Step], new: Sequence[Step]) -> list[tuple[int | None, int | None]]:
+    words_old, words_new = [_words(step) for step in old], [_words(step) for step in new]
+    best = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
+    alike = [[_likeness(a, b) for b in words_new] for a in words_old]
+    for i in range(len(old) - 1, -1, -1):
+        for j in range(len(new) - 1, -1, -1):
+            paired = alike[i][j] + best[i + 1][j + 1] if alike[i][j] >= _ALIKE else 0.0
+            best[i][j] = max(paired, best[i + 1][j], best[i][j + 1])
+    found: list[tuple[int | None, int | None]] = []
+    i = j = 0
+    while i < len(old) and j < len(new):
+        if alike[i][j] >= _ALIKE and best[i][j] == alike[i][j] + best[i + 1][j + 1]:
+            found.append((i, j))
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            found.append((i, None))
+            i += 1
+        else:
+            found.append((None, j))
+            j += 1
+    found += [(place, None) for place in range(i, len(old))]
+    found += [(None, place) for place in range(j, len(new))]
+    return found
+
+
+def _words(step: Step) -> Counter[str]:
+    code = " ".join(snippet.source for snippet in step.snippets)
+    return Counter([*_WORD.findall(code[:20_000]), *(call.tool for call in step.calls), step.kind])
+
+
+def _likeness(one: Counter[str], other: Counter[str]) -> float:
+    """Return the Dice coefficient of two bags of words."""
+    return 2 * (one & other).total() / (one.total() + other.total())
+
+
+def _pair(before: Step | None, after: Step | None) -> StepPair:
+    if before is None or after is None:
+        change = StepChange.ADDED if before is None else StepChange.REMOVED
+    elif _code(before) != _code(after):
+        change = StepChange.CODE
+    else:
+        change = StepChange.SAME if _outputs(before) == _outputs(after) else StepChange.OUTPUT
+    return StepPair(before.number if before else None, after.number if after else None, change)
+
+
+def _code(step: Step) -> list[object]:
+    calls = [(call.tool, call.args, dict(call.kwargs)) for call in step.calls]
+    return [
+        [(each.language, each.source, each.executed) for each in step.snippets],
+        calls if not step.snippets else [],
+    ]
+
+
+def _outputs(step: Step) -> list[object]:
+    printed = [
+        (each.logs, each.output.text if each.output else None, each.error.message if each.error else None)
+        if each.logs is not None or each.output is not None
+        else each.observation
+        for each in step.snippets
+    ]
+    results = [(call.tool, call.result.text if call.result else None) for call in step.calls]
+    return [printed, results]

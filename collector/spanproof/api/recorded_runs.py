@@ -1,0 +1,101 @@
+"""Runs that are in no store: trials of experiments and frozen runs of cases, as they were judged then.
+
+They are shown like runs of the store. Code is scanned, so that findings are on their lines; nothing is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+import orjson
+
+from spanproof.api.workspace import ExperimentFiles
+from spanproof.evaluators.detect import detect
+from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
+from spanproof.evaluators.runs import runs_of
+from spanproof.experiments import Trial
+from spanproof.gate import read_scores
+from spanproof.sandbox.scanners.model import Scan
+from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.suites import Case, Expectation, SuiteError
+from spanproof.trace import Errored, Outcome, Run, Score, Scored, Skipped, Trace, digest, trace_of
+from spanproof.trace.dialects import normalise
+from spanproof.trace.otlp import MalformedOtlp, read_what_is_good
+
+_NOT_KEPT = NoReplay("an experiment keeps the verdicts of a trial, not its replay")
+_FROZEN = NoReplay("a case keeps the verdicts of its run; `spanproof suite run` replays it")
+
+
+def evaluation_of_trial(experiment: ExperimentFiles, trial: Trial) -> TraceEvaluation | None:
+    """Return a trial's trace with the scores it was given; None where its trace cannot be read."""
+    traces = experiment.path / "traces"
+    if not trial.trace_file or (traces / trial.trace_file).parent != traces:
+        return None
+    try:
+        requests, _ = read_what_is_good(traces / trial.trace_file)
+    except (OSError, MalformedOtlp):
+        return None
+    spans = [span for request in requests for span in normalise(request)]
+    spans = [span for span in spans if span.trace_id == trial.trace_id]
+    if not spans:
+        return None
+    trace = trace_of(spans)
+    scores: dict[str, list[Score]] = {}
+    for score in read_scores([orjson.dumps(trial.row)] if trial.row else [], "the trial"):
+        scores.setdefault(score.run_span_id, []).append(score)
+    return _evaluation(trace, runs_of(trace, detect(trace)), scores, _NOT_KEPT)
+
+
+def evaluation_of_case(case: Case) -> TraceEvaluation | None:
+    """Return the frozen run of a case with the verdicts it was promoted with; None where it holds no run."""
+    if case.trace is None or case.origin is None:
+        return None
+    runs = [run for run in runs_of(case.trace, detect(case.trace)) if run.span_id == case.origin.run_span_id]
+    scores = [_score_of(case, each, position) for position, each in enumerate(case.expectations)]
+    return _evaluation(case.trace, runs, {case.origin.run_span_id: scores}, _FROZEN)
+
+
+def _evaluation(
+    trace: Trace, runs: Iterable[Run], scores: Mapping[str, list[Score]], replay: NoReplay
+) -> TraceEvaluation:
+    found = tuple(RunEvaluation(run, _scan(run), replay, tuple(scores.get(run.span_id, ()))) for run in runs)
+    return TraceEvaluation(trace, found, ())
+
+
+def _scan(run: Run) -> dict[str, Scan]:
+    return {each.id: _pipeline().scan(each.language.value, each.source) for each in run.snippets}
+
+
+@cache
+def _pipeline() -> Pipeline:
+    return Pipeline()
+
+
+def _score_of(case: Case, expected: Expectation, position: int) -> Score:
+    if case.trace is None or case.origin is None:
+        raise SuiteError(f"case {case.id} holds no frozen run")
+    snippet = case.snippets[expected.snippet - 1].id if expected.snippet is not None else None
+    return Score(
+        id=digest("expectation", case.id, str(position)),
+        trace_id=case.origin.trace_id,
+        run_span_id=case.origin.run_span_id,
+        span_id=expected.span_id,
+        snippet_id=snippet,
+        layer=expected.layer,
+        name=expected.name,
+        evaluator="",
+        version="",
+        outcome=_outcome_of(expected),
+        cohort=case.cohort,
+        span_time_ns=0,
+        input_digest="",
+    )
+
+
+def _outcome_of(expected: Expectation) -> Outcome:
+    if expected.outcome == "scored":
+        return Scored(expected.value or 0.0, expected.label, expected.explanation)
+    if expected.outcome == "skipped":
+        return Skipped(expected.explanation)
+    return Errored("error", expected.explanation)

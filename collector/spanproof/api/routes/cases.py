@@ -1,0 +1,263 @@
+"""One case: what a run must do, what became of it in each experiment, and its replay with edits."""
+
+from __future__ import annotations
+
+import threading
+from http import HTTPStatus
+from typing import Annotated, Any, Final
+
+import orjson
+import yaml
+from fastapi import APIRouter, HTTPException, Request
+from pydantic import Field, JsonValue
+
+from spanproof.api import models, pages
+from spanproof.api.access import WRITER
+from spanproof.api.models import Answer, Nanoseconds
+from spanproof.api.problems import described
+from spanproof.api.recorded_runs import evaluation_of_case
+from spanproof.api.routes.suites import CaseRow, Cell, case_row, cell, find_suite, load_cases, results_of
+from spanproof.api.settings import ConsoleSettings
+from spanproof.api.workspace import ExperimentFiles
+from spanproof.evaluators.model import RunEvaluation
+from spanproof.experiments import Trial
+from spanproof.sandbox.policy_file import parse_policy
+from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.suites import Case, SuiteError
+from spanproof.suites.what_if import Alteration, find_frozen_run, list_calls, replay_altered
+
+router = APIRouter()
+_MISSING: dict[int | str, dict[str, Any]] = {404: described("there is none")}
+_REFUSED: dict[int | str, dict[str, Any]] = {
+    **_MISSING,
+    403: described("this request may not write"),
+    409: described("nothing can be run here, or another replay is running"),
+    415: described("the body is not JSON"),
+}
+_MOST_TRIALS: Final = 100
+_REPLAYING = threading.Lock()
+"""One replay at a time: people wait for one, and the sandbox is the collector's too."""
+
+
+class Requirement(Answer):
+    """What a trial was held against."""
+
+    requirement: str
+    holds: bool | None
+    reason: str
+
+
+class TrialRow(Answer):
+    """One trial of a case."""
+
+    number: int
+    verdict: str
+    reason: str
+    layers: dict[str, str]
+    answer: str
+    wall_s: float
+    tokens: int
+    cost_usd: float | None
+    steps: int
+    has_trace: bool = Field(description="Whether its trace is kept: `trials/<experiment>/<case>/<number>`.")
+    requirements: list[Requirement]
+
+
+class CaseHistory(Answer):
+    """A case in one experiment."""
+
+    experiment: str
+    agent: str
+    written_ns: Nanoseconds
+    result: Cell
+    trials: list[TrialRow]
+
+
+class EditableCode(Answer):
+    """A snippet of the frozen run that can be altered."""
+
+    id: str
+    step: int
+    language: str
+    source: str | None = Field(description="Null where it is too long, or holds a secret that is not shown.")
+
+
+class EditableCall(Answer):
+    """A recorded tool call whose result can be altered."""
+
+    number: int
+    step: int
+    tool: str
+    arguments: str
+    result: str | None = Field(description="As JSON; null where it is too long, or holds a secret.")
+
+
+class CasePage(Answer):
+    """One case."""
+
+    suite: str
+    case: CaseRow
+    frozen: models.Run | None = Field(description="The run it was promoted from, if any.")
+    history: list[CaseHistory] = Field(description="The latest experiment first.")
+    code: list[EditableCode]
+    calls: list[EditableCall]
+    can_replay: bool = Field(description="Whether this console has a sandbox.")
+
+
+class AlteredCase(Answer):
+    """What is to be other than on record."""
+
+    sources: Annotated[
+        dict[str, Annotated[str, Field(max_length=200_000)]],
+        Field(default_factory=dict, max_length=200, description="Code, by the id of its snippet."),
+    ]
+    results: Annotated[
+        dict[Annotated[int, Field(ge=0)], JsonValue],
+        Field(default_factory=dict, max_length=500, description="Results of tool calls, by their number."),
+    ]
+
+
+class AlteredReplay(Answer):
+    """What came out."""
+
+    replay: str
+    steps: list[models.Step]
+
+
+@router.get("/suites/{name:path}/cases/{case}", responses=_MISSING)
+def case_page(name: str, case: str, request: Request) -> CasePage:
+    """Return one case with what became of it in every experiment."""
+    workspace, folder = find_suite(request, name)
+    found = _find_case(load_cases(folder), case, name)
+    settings: ConsoleSettings = request.app.state.settings
+    evaluation = evaluation_of_case(found)
+    code, calls = _editable(found)
+    return CasePage(
+        suite=name,
+        case=case_row(found),
+        frozen=pages.run(evaluation.runs[0]) if evaluation and evaluation.runs else None,
+        history=[
+            history
+            for experiment in workspace.experiments(folder)[:50]
+            if (history := _history(found, experiment)) is not None
+        ],
+        code=code,
+        calls=calls,
+        can_replay=settings.open_sandbox is not None and bool(code),
+    )
+
+
+@router.post("/suites/{name:path}/cases/{case}/replay", responses=_REFUSED, dependencies=[WRITER])
+def replay_case(name: str, case: str, given: AlteredCase, request: Request) -> AlteredReplay:
+    """Replay the frozen run of a case with other code or other tool results, in the sandbox.
+
+    Nothing is judged, and nothing is written.
+    """
+    _, folder = find_suite(request, name)
+    found = _find_case(load_cases(folder), case, name)
+    settings: ConsoleSettings = request.app.state.settings
+    if settings.open_sandbox is None:
+        raise HTTPException(
+            HTTPStatus.CONFLICT, "this console has no sandbox: start it with `spanproof serve`"
+        )
+    if not _REPLAYING.acquire(blocking=False):
+        raise HTTPException(HTTPStatus.CONFLICT, "another replay is running; try again when it is done")
+    try:
+        with settings.open_sandbox() as sandbox:
+            change = Alteration(given.sources, given.results)
+            evaluation = replay_altered(found, change, _pipeline(settings), sandbox)
+    except SuiteError as problem:
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.text(str(problem))) from problem
+    finally:
+        _REPLAYING.release()
+    return _altered(evaluation)
+
+
+def _altered(evaluation: RunEvaluation) -> AlteredReplay:
+    shown = pages.run(evaluation)
+    return AlteredReplay(replay=shown.replay, steps=shown.steps)
+
+
+def _pipeline(settings: ConsoleSettings) -> Pipeline:
+    """Return the scanners of the service's policy."""
+    document = yaml.safe_load(settings.policy) if settings.policy.strip() else None
+    return Pipeline(parse_policy(document, "of this service")) if document else Pipeline()
+
+
+def _find_case(cases: list[Case], wanted: str, suite: str) -> Case:
+    found = next((each for each in cases if each.id == wanted), None)
+    if found is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND, f"suite {suite[:200]!r} has no case {wanted[:200]!r}")
+    return found
+
+
+def _history(case: Case, experiment: ExperimentFiles) -> CaseHistory | None:
+    result = results_of([case], experiment, None).get(case.id)
+    if result is None:
+        return None
+    shown = cell(result)
+    assert shown is not None, "the case was run"
+    agent = experiment.head.get("agent")
+    return CaseHistory(
+        experiment=experiment.name,
+        agent=pages.text(str(agent.get("target", "")) if isinstance(agent, dict) else str(agent)),
+        written_ns=experiment.written_ns,
+        result=shown,
+        trials=[_trial(trial) for trial in result.trials[:_MOST_TRIALS]],
+    )
+
+
+def _trial(trial: Trial) -> TrialRow:
+    return TrialRow(
+        number=trial.number,
+        verdict=trial.verdict.value,
+        reason=pages.text(trial.reason),
+        layers=dict(trial.layers),
+        answer=pages.text(trial.answer or "")[:2000],
+        wall_s=trial.wall_s,
+        tokens=trial.tokens,
+        cost_usd=trial.cost_usd,
+        steps=trial.steps,
+        has_trace=bool(trial.trace_file),
+        requirements=[
+            Requirement(
+                requirement=pages.text(each.requirement), holds=each.holds, reason=pages.text(each.reason)
+            )
+            for each in trial.findings
+        ],
+    )
+
+
+def _editable(case: Case) -> tuple[list[EditableCode], list[EditableCall]]:
+    try:
+        _, run = find_frozen_run(case)
+    except SuiteError:
+        return [], []
+    numbers = {snippet.id: step.number for step in run.steps for snippet in step.snippets}
+    code = [
+        EditableCode(
+            id=snippet.id,
+            step=numbers[snippet.id],
+            language=snippet.language.value,
+            source=_whole(snippet.source),
+        )
+        for snippet in run.snippets
+        if snippet.executed
+    ]
+    steps = [step.number for step in run.steps for _ in step.calls]
+    calls = [
+        EditableCall(
+            number=number,
+            step=steps[number],
+            tool=pages.text(call.tool),
+            arguments=pages.arguments(call),
+            result=_whole(orjson.dumps(call.result.value if call.result else None, default=str).decode()),
+        )
+        for number, call in enumerate(list_calls(run))
+    ]
+    return code, calls
+
+
+def _whole(source: str) -> str | None:
+    """Return text that is shown as it is; None of one that is shown cut or masked."""
+    return source if pages.text(source) == source else None

@@ -1,0 +1,161 @@
+"""One run beside another, of the store, of an experiment or of a suite; and the trials of experiments."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, HTTPException, Query, Request
+
+from spanproof.api import models, pages
+from spanproof.api.access import Opened
+from spanproof.api.alignment import StepChange, StepPair, align_steps
+from spanproof.api.models import Answer
+from spanproof.api.parameters import find_trace_id, no_trace
+from spanproof.api.problems import described
+from spanproof.api.recorded_runs import evaluation_of_case, evaluation_of_trial
+from spanproof.api.routes.suites import find_suite, find_workspace, load_cases
+from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
+from spanproof.store import Store
+
+router = APIRouter()
+_MISSING: dict[int | str, dict[str, Any]] = {404: described("there is none")}
+_PARTS: Final = {
+    StepChange.OUTPUT: "the same code gives another output",
+    StepChange.CODE: "the code differs",
+    StepChange.REMOVED: "a step is missing",
+    StepChange.ADDED: "a step is new",
+}
+_Ref = Annotated[
+    str,
+    Query(
+        min_length=1,
+        max_length=1000,
+        description=(
+            "`traces/<id>` or `traces/<id>/<run>` of the store, `trials/<experiment>/<case>/<number>` or"
+            " `cases/<suite>/<case>` of the workspace."
+        ),
+    ),
+]
+
+
+class AlignedSteps(Answer):
+    """A step of each run, by number; null where the other run has none like it."""
+
+    before: int | None
+    after: int | None
+    change: StepChange
+
+
+class ComparedRun(Answer):
+    """One of two runs."""
+
+    reference: str
+    trace_id: str
+    run: models.Run
+
+
+class RunComparison(Answer):
+    """Two runs, aligned by step."""
+
+    sentence: str
+    before: ComparedRun
+    after: ComparedRun
+    steps: list[AlignedSteps]
+
+
+@router.get("/compare/runs", responses=_MISSING)
+def compare_runs(request: Request, store: Opened, before: _Ref, after: _Ref) -> RunComparison:
+    """Return two runs beside each other, their steps paired by how alike their code is."""
+    old_trace, old = _find_run(request, store, before)
+    new_trace, new = _find_run(request, store, after)
+    pairs = align_steps(old.run.steps, new.run.steps)
+    shown_old, shown_new = pages.run(old), pages.run(new)
+    return RunComparison(
+        sentence=_sentence(shown_old, shown_new, pairs),
+        before=ComparedRun(reference=before, trace_id=old_trace, run=shown_old),
+        after=ComparedRun(reference=after, trace_id=new_trace, run=shown_new),
+        steps=[AlignedSteps(before=each.before, after=each.after, change=each.change) for each in pairs],
+    )
+
+
+@router.get("/trials/{experiment:path}/{case}/{number}/spans/{span_id}", responses=_MISSING)
+def trial_span(request: Request, experiment: str, case: str, number: int, span_id: str) -> models.SpanPage:
+    """Return one span of a trial, as it was received."""
+    evaluation = _find_trial(request, experiment, case, number)
+    found = next((span for span in evaluation.trace.spans if span.span_id == span_id), None)
+    if found is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND, f"the trial has no span {span_id[:64]!r}")
+    return pages.span_page(found)
+
+
+@router.get("/trials/{experiment:path}/{case}/{number}", responses=_MISSING)
+def trial(request: Request, experiment: str, case: str, number: int) -> models.TracePage:
+    """Return the trace of one trial of an experiment, with the verdicts it was given."""
+    return pages.trace_page(_find_trial(request, experiment, case, number), ())
+
+
+def _find_trial(request: Request, experiment: str, case: str, number: int) -> TraceEvaluation:
+    workspace = find_workspace(request)
+    found = workspace.find_trial(experiment, case, number) if workspace else None
+    evaluation = evaluation_of_trial(*found) if found else None
+    if evaluation is None:
+        raise HTTPException(
+            HTTPStatus.NOT_FOUND,
+            f"experiment {experiment[:200]!r} has no trace of trial {number} of {case[:200]!r}",
+        )
+    return evaluation
+
+
+def _find_run(request: Request, store: Store, reference: str) -> tuple[str, RunEvaluation]:
+    """Return the run that a reference names with its trace's id; the failing one where the trace has several.
+
+    Raises:
+        HTTPException: 404: there is none; 422: it is no reference.
+    """
+    kind, _, rest = reference.partition("/")
+    run_id: str | None = None
+    evaluation: TraceEvaluation | None
+    if kind == "traces":
+        trace_id, _, wanted = rest.partition("/")
+        run_id = wanted or None
+        evaluation = store.evaluation(find_trace_id(store, trace_id))
+    elif kind == "trials" and rest.count("/") >= 2 and rest.rpartition("/")[2].isdecimal():
+        experiment, case, number = rest.rsplit("/", 2)
+        evaluation = _find_trial(request, experiment, case, int(number[:9]))
+    elif kind == "cases" and "/" in rest:
+        suite, _, case = rest.rpartition("/")
+        _, folder = find_suite(request, suite)
+        evaluation = next((evaluation_of_case(each) for each in load_cases(folder) if each.id == case), None)
+    else:
+        raise HTTPException(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            f"{reference[:200]!r} names no run: give traces/<id>, trials/<experiment>/<case>/<number> or"
+            " cases/<suite>/<case>",
+        )
+    runs = evaluation.runs if evaluation else ()
+    chosen = [run for run in runs if run_id is None or run.run.span_id == run_id]
+    if evaluation is None or not chosen:
+        raise (
+            no_trace(rest)
+            if kind == "traces"
+            else HTTPException(HTTPStatus.NOT_FOUND, f"{reference[:200]!r} has no run")
+        )
+    failing = (run for run in chosen if pages.run(run).verdict is models.Verdict.FAIL)
+    return evaluation.trace.trace_id, next(failing, chosen[0])
+
+
+def _sentence(before: models.Run, after: models.Run, pairs: list[StepPair]) -> str:
+    """Return what became other, as a person would say it."""
+    old = {score.layer: score.outcome.verdict for score in before.layers}
+    flips = [
+        f"{score.layer.value} {old[score.layer].value} → {score.outcome.verdict.value}"
+        for score in after.layers
+        if score.layer in old and old[score.layer] is not score.outcome.verdict
+    ]
+    verdicts = ", ".join(flips) or "the verdicts are the same"
+    parted = next((each for each in pairs if each.change is not StepChange.SAME), None)
+    if parted is None:
+        return f"{verdicts}; the runs are the same, step by step"
+    number = parted.after if parted.after is not None else parted.before
+    return f"{verdicts}; the runs part at step {number}: {_PARTS[parted.change]}"
