@@ -269,5 +269,5 @@ def test_a_verdict_is_judged_by_keyboard_alone(open_page):
 def test_a_case_is_opened_from_its_suite(open_page):
     page = open_page("/suites/prices")
     page.locator("a[href*='/cases/']").first.click()
-    page.get_by_role("heading", name="Frozen run").wait_for()
+    page.get_by_role("heading", name="Frozen run", exact=True).first.wait_for()
     assert "$54.00" in page.locator("main").inner_text()

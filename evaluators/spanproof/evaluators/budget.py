@@ -15,6 +15,9 @@ from types import FrameType
 
 from spanproof.trace import Layer
 
+_CAN_INTERRUPT = hasattr(signal, "setitimer")
+"""Windows has no timer of processor time."""
+
 
 class BudgetSpent(BaseException):
     """The budget of a layer ended. Not an `Exception`, so that no rule takes it for a failure of its own."""
@@ -49,7 +52,7 @@ class LayerBudgets:
             return
         spent, began = self._spent.get(layer, 0.0), time.process_time()
         try:
-            if interrupt and threading.current_thread() is threading.main_thread():
+            if interrupt and _CAN_INTERRUPT and threading.current_thread() is threading.main_thread():
                 with _interrupt_after(self._seconds - spent):
                     yield
             else:

@@ -91,7 +91,7 @@ def test_each_field_can_be_set_and_is_documented() -> None:
         "write_roots": ["/a"],
         "hosts": ["a.test"], "aggregation": "all", "weights": {"python": 2}, "scanner_time_s": 1,
             "rules": [{"id": "a", "pattern": "a", "message": "a"}], "fingerprint_salt": "0123456789abcdef",
-        "bandit": False, "sandbox_tier": "full",
+        "bandit": False, "toxicity": True, "sandbox_tier": "full",
         "topics": [{"id": "a", "words": ["a"]}], "scanner_files": [Path(__file__).name],
         "overrides": [{"when": {"agent": "a"}, "hosts": []}],
     }  # fmt: skip

@@ -216,12 +216,19 @@ def _opened_up(name: str, directory: int | None = None) -> int:
     Raises:
         OSError: there is none, but a link maybe.
     """
-    named = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+    flags = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        os.chmod(f"/proc/self/fd/{named}", 0o700)  # noqa: PTH101 - of the object, not of a name
-        return os.open(f"/proc/self/fd/{named}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    finally:
-        os.close(named)
+        opened = os.open(name, os.O_RDONLY | flags, dir_fd=directory)
+    except PermissionError:
+        named = os.open(name, os.O_PATH | flags, dir_fd=directory)
+        try:
+            os.chmod(f"/proc/self/fd/{named}", 0o700)  # noqa: PTH101 - of the object, not of a name
+            return os.open(f"/proc/self/fd/{named}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        finally:
+            os.close(named)
+    with contextlib.suppress(PermissionError):  # a container's root may empty it as it is
+        os.fchmod(opened, 0o700)
+    return opened
 
 
 def _removed(name: str, directory: int) -> bool:
