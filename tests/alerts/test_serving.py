@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -19,6 +20,7 @@ from waiting import wait_until
 
 from spanproof.cli.app import run
 from spanproof.store import open_store
+from spanproof.suites import load_suite
 
 from .conftest import Receiver, receiving
 from .test_real_alertmanager import active
@@ -102,11 +104,17 @@ def delivered(location: str) -> int:
         return sum(each.state == "delivered" for each in store.alerts.deliveries())
 
 
+def clusters(location: str, capfd: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    capfd.readouterr()
+    assert run(["failures", "list", "--store", location, "--json"]) == 0
+    return [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+
+
 def headlines(chat: Receiver) -> list[str]:
     return [body["attachments"][0]["blocks"][0]["text"]["text"] for body in chat.bodies]
 
 
-def test_one_alert_at_each_target_through_a_kill_and_a_target_that_is_down(
+def test_one_alert_at_each_target_through_a_kill_and_its_cause_promoted_and_resolved(
     tmp_path, chat, alertmanager, capfd
 ):
     port = free_port()
@@ -137,12 +145,22 @@ def test_one_alert_at_each_target_through_a_kill_and_a_target_that_is_down(
             process.kill()
         with receiving(port) as pager, serving(tmp_path, alerts) as (process, otlp):
             wait_until(lambda: pager.bodies, "the incident of the target that was down")
+            cluster = clusters(location, capfd)[0]
+            assert (cluster["runs"], cluster["layer"]) == (4, "boundary")
+            suite = tmp_path / "suite"
+            assert (
+                run(["promote", "--cluster", cluster["id"], "--suite", str(suite), "--store", location]) == 0
+            )
+            assert run(["failures", "resolve", cluster["id"], "--store", location]) == 0
             export(otlp, spans(21, SAFE, 8))
             wait_until(lambda: len(chat.bodies) == 2, "the end in the chat")
             wait_until(lambda: active(url) == [], "the end at Alertmanager")
             wait_until(lambda: len(pager.bodies) == 2, "the end of the incident")
             process.terminate()
             assert process.wait(120) == 0
+    assert [case.task for case in load_suite(suite)] == ["2 + 2?"]
+    left = {each["id"]: each["state"] for each in clusters(location, capfd)}
+    assert left[cluster["id"]] == "resolved"
     assert headlines(chat) == [
         "FIRING: unsafe code – service checkout",
         "RESOLVED: unsafe code – service checkout",

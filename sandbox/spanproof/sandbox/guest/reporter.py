@@ -65,7 +65,7 @@ def describe(exception: BaseException, filename: str) -> dict[str, Any]:
         "type": _type_name(exception),
         "message": _text(exception),
         "chain": [_type_name(other) for other in behind],
-        "line": _control_channel(exception, filename),
+        "line": _find_line(exception, filename),
         "assertion": isinstance(exception, AssertionError),
         "missing": isinstance(exception, ImportError) and not _text(exception).startswith(_NO_NAME),
         "memory": any(isinstance(other, MemoryError) for other in reply),
@@ -137,7 +137,7 @@ def _text(exception: BaseException) -> str:
         return f"<str() raised {_type_name(failure)}>"
 
 
-def _control_channel(exception: BaseException, filename: str) -> int | None:
+def _find_line(exception: BaseException, filename: str) -> int | None:
     if isinstance(exception, SyntaxError) and exception.filename == filename:
         return exception.lineno if isinstance(exception.lineno, int) else None
     line = None

@@ -84,8 +84,8 @@ class Conversation:
         except Exception as problem:  # noqa: BLE001 - raised where the caller waits
             self._lines.put(self._translate(problem))
             return
-        take_attempts = f": {self._errors.strip()}" if self._errors.strip() else ""
-        self._lines.put(SandboxBroken(f"e2b: the command ended without a report{take_attempts}"))
+        errors = f": {self._errors.strip()}" if self._errors.strip() else ""
+        self._lines.put(SandboxBroken(f"e2b: the command ended without a report{errors}"))
 
     def _listen(self) -> None:
         pending: list[str] = []
@@ -101,12 +101,12 @@ class Conversation:
                 raise SandboxBroken("e2b: the machine says more than a run may")
             *ended, rest = out.split("\n")
             for piece in ended:
-                self._lines.put(_control_channel("".join((*pending, piece))))
+                self._lines.put(_parse_line("".join((*pending, piece))))
                 pending.clear()
             pending.append(rest)
 
 
-def _control_channel(text: str) -> Header:
+def _parse_line(text: str) -> Header:
     try:
         line = json.loads(text)
     except (ValueError, RecursionError):

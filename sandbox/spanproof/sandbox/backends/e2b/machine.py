@@ -127,24 +127,24 @@ class Machine:
         try:
             step()
         except Exception as problem:
-            take_attempts = error_of(problem, self._settings, f"{doing} on machine {self.id}")
-            raise SandboxBroken(str(take_attempts)) from problem
+            cause = error_of(problem, self._settings, f"{doing} on machine {self.id}")
+            raise SandboxBroken(str(cause)) from problem
 
 
 def _kill(remote: Remote, life: Life, settings: Settings) -> None:
     """End a machine; a failure is reported, because it goes on to cost until its lifetime is over."""
-    take_attempts = ""
+    cause = ""
     for _ in range(_KILL_TRIES):
         try:
             remote.kill(request_timeout=settings.request_timeout_s)
             break
         except Exception as problem:  # noqa: BLE001 - tried again, then reported
-            take_attempts = f"{type(problem).__name__}: {problem}"
+            cause = f"{type(problem).__name__}: {problem}"
     else:
         _LOG.warning(
             "e2b machine %s could not be ended (%s); the service ends it when its lifetime is over",
             remote.sandbox_id,
-            take_attempts[:300],
+            cause[:300],
         )
     life.ended_at = time.monotonic()
     price = settings.price_per_second

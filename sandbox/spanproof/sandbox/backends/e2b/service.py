@@ -62,10 +62,10 @@ def error_of(problem: Exception, settings: Settings, doing: str) -> SandboxError
 
     if isinstance(problem, SandboxError):
         return problem
-    take_attempts = f"{type(problem).__name__}: {problem}"[:500]
+    cause = f"{type(problem).__name__}: {problem}"[:500]
     if isinstance(problem, AuthenticationException):
         return SandboxUnavailable(
-            f"e2b: the service refuses the key in E2B_API_KEY ({take_attempts}); set a valid one"
+            f"e2b: the service refuses the key in E2B_API_KEY ({cause}); set a valid one"
         )
     unknown = isinstance(problem, SandboxException) and problem.status_code == _NOT_FOUND
     if unknown and doing == "create a machine":
@@ -75,10 +75,10 @@ def error_of(problem: Exception, settings: Settings, doing: str) -> SandboxError
         )
     if _does_not_answer(problem):
         return SandboxUnavailable(
-            f"e2b: the service does not answer ({take_attempts}); "
+            f"e2b: the service does not answer ({cause}); "
             "check the network, and the settings `domain` and `api_url`"
         )
-    return SandboxBroken(f"e2b: could not {doing}: {take_attempts}")
+    return SandboxBroken(f"e2b: could not {doing}: {cause}")
 
 
 def _does_not_answer(problem: Exception) -> bool:
@@ -116,9 +116,9 @@ def _service(settings: Settings) -> tuple[Feature, ...]:
         Remote.list(limit=1, retries=0, **options).next_items()
         known = bool(_AN_ID.fullmatch(settings.template)) or Template.exists(settings.template, **options)
     except Exception as problem:  # noqa: BLE001 - whatever the SDK raises, the service is not there for us
-        take_attempts = error_of(problem, settings, "ask the service")
+        cause = error_of(problem, settings, "ask the service")
         remedy = "check the network, the key, and the settings `domain` and `api_url`"
-        return (Feature("service", present=False, required=True, detail=str(take_attempts), remedy=remedy),)
+        return (Feature("service", present=False, required=True, detail=str(cause), remedy=remedy),)
     detail = "" if known else f"the service does not know the template {settings.template!r}"
     remedy = "set `template` to the ID or name of one that was built with this account"
     return (
