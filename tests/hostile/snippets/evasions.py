@@ -235,9 +235,7 @@ _WATCHERS = [
         """
         import os, time
         places = [os.open(place, os.O_RDONLY) for place in ('.', '..')]
-        for place in places:
-            try: os.fchmod(place, 0)
-            except PermissionError: pass  # of a container it is another user's
+        for place in places: os.fchmod(place, 0)
         try: open('/etc/passwd')
         finally: time.sleep(0.3)
         """,
