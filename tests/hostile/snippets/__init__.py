@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from . import (
     disk,
-    evasions,
     files,
     generated,
     kernel_memory,
@@ -41,7 +40,6 @@ HOSTILE = (
     *tape.SNIPPETS,
     *origins.SNIPPETS,
     *resolution.SNIPPETS,
-    *evasions.SNIPPETS,
     *generated.SNIPPETS,
 )
 """In the order they run: one may leave what a later one looks for."""
