@@ -41,9 +41,9 @@ def main(job_file: str) -> None:
     tests = _hold(f"{job_file}.tests") if job["has_tests"] else None
     tape = _hold(f"{job_file}.tape") if job["has_tape"] else None
     separated = separate(job["limits"]["disk_bytes"])
-    for held, kind in ((tests, "in_reach"), (tape, "unserved")):
+    for held, refusal in ((tests, "in_reach"), (tape, "unserved")):
         if held is not None and not separated:
-            host.send(kind)
+            host.send(refusal)
             return
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     workspace = make_workspace(separated=separated)
