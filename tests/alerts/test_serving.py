@@ -159,8 +159,7 @@ def test_one_alert_at_each_target_through_a_kill_and_its_cause_promoted_and_reso
             process.terminate()
             assert process.wait(120) == 0
     assert [case.task for case in load_suite(suite)] == ["2 + 2?"]
-    left = {each["id"]: each["state"] for each in clusters(location, capfd)}
-    assert left[cluster["id"]] == "resolved"
+    assert cluster["id"] not in {each["id"] for each in clusters(location, capfd)}
     assert headlines(chat) == [
         "FIRING: unsafe code – service checkout",
         "RESOLVED: unsafe code – service checkout",
