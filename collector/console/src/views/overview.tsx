@@ -195,10 +195,10 @@ function Timeline({ overview }: { overview: Schema["Overview"] }) {
       [starts.map((at) => at / 1e9), ...LAYERS.map(rates)],
       element,
     );
-    const resize = () => plot.setSize({ width: element.clientWidth - 16, height: 200 });
-    addEventListener("resize", resize);
+    const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth - 16, height: 200 }));
+    resized.observe(element);
     return () => {
-      removeEventListener("resize", resize);
+      resized.disconnect();
       plot.destroy();
     };
   }, [overview]);
