@@ -223,7 +223,7 @@ def find_refutation(
     digits = frame.text.strip("#$€£ ").lower()
     for each in others[:8]:
         known = base.texts[each.fact.source][each.fact.start : each.fact.end].strip("#$€£ ").lower()
-        close = each.name >= 0.5 or each.scope >= 0.5 or binding.compared <= 3
+        close = each.name >= 0.5 or each.scope >= 0.5 or _is_lone(each, others, said.kind)
         if (
             close
             and each.fact.role is not Role.HEADER
@@ -235,6 +235,12 @@ def find_refutation(
     if alone and others[0].name >= 0.6 and others[0].fact.value.kind in (said.kind, Kind.NUMBER):
         return Refutation(Cause.OTHER_VALUE, others[0])
     return None
+
+
+def _is_lone(scored: Scored, others: Sequence[Scored], kind: Kind) -> bool:
+    """Return whether outputs hold few other values, or none of the kind that a unit or a currency tells."""
+    alike = {each.fact.value.number for each in others if each.fact.value.kind is kind}
+    return len(others) <= 3 or (kind is not Kind.NUMBER and alike == {scored.fact.value.number})
 
 
 def is_unmistakable(binding: Binding, base: FactBase, sources: Sequence[Source]) -> bool:
