@@ -10,6 +10,7 @@ from spanproof.evaluators.layers.groundedness.values.model import (
     NUMERIC,
     Kind,
     Value,
+    is_cut,
     same_date,
     same_number,
     same_time,
@@ -20,6 +21,7 @@ class Match(Enum):
     """How a stated value is the known one; the value is how good a match that is."""
 
     NONE = 0.0
+    CUT = 0.3
     SIGN = 0.4
     SIDE = 0.6
     UNSCALED = 0.8
@@ -96,4 +98,4 @@ def _numbers(frame: Frame, said: Value, known: Value, fact: Fact) -> Match:
         return Match.SIDE
     if frame.bound is Bound.LESS and known_amount * fact.factor <= said.number:
         return Match.SIDE
-    return Match.NONE
+    return Match.CUT if is_cut(said.number, known_amount * fact.factor, said.step) else Match.NONE

@@ -70,11 +70,18 @@ class Mention:
 
 
 def same_number(said: float, known: float, step: float) -> bool:
-    """Return whether a number said with a precision is the known one, rounded or cut to that precision."""
-    gap = abs(said - known)
-    return gap <= step / 2 + 1e-9 * max(1.0, abs(known)) or (
-        step < 1 and gap < step and step <= abs(said) / 9
-    )
+    """Return whether a number said with a precision is the known one, rounded to that precision."""
+    return abs(said - known) <= step / 2 + _float_error(known)
+
+
+def is_cut(said: float, known: float, step: float) -> bool:
+    """Return whether a number said with a precision is the known one with its further digits left out."""
+    return step < 1 and said * known > 0 and 0 <= (abs(known) - abs(said)) < step - _float_error(known)
+
+
+def _float_error(known: float) -> float:
+    """Return how far binary fractions of this size err: 100000.01 - 100000.00 is a little less than 0.01."""
+    return 1e-12 * max(1.0, abs(known))
 
 
 def same_date(said: Value, known: Value) -> bool:
