@@ -21,6 +21,8 @@ from spanproof.evaluators.layers.groundedness.sources.model import Source, Sourc
 from spanproof.evaluators.layers.groundedness.values.model import Kind
 
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
+_FEW = 3
+"""Values so few that a slip of one of them needs no name."""
 _KINDS = (Kind.ID, Kind.DATE, Kind.TIME, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY)
 
 VALUE_FEATURES = (
@@ -221,9 +223,10 @@ def find_refutation(
     if derivation.hits and (derivation.chance < 0.6 or derivation.hits[0].cued):
         return None
     digits = frame.text.strip("#$€£ ").lower()
+    few = len({(each.fact.value.number, each.fact.value.text) for each in others}) <= _FEW
     for each in others[:8]:
         known = base.texts[each.fact.source][each.fact.start : each.fact.end].strip("#$€£ ").lower()
-        close = each.name >= 0.5 or each.scope >= 0.5 or binding.compared <= 3
+        close = each.name >= 0.5 or each.scope >= 0.5 or few
         if (
             close
             and each.fact.role is not Role.HEADER
