@@ -33,13 +33,13 @@ FIELDS = {
         ),
     ],
 )
-def test_the_blind_runs_are_told_as_they_were_labelled(name, runs, open_to):
+def test_the_blind_runs_are_judged_as_they_were_labelled(name, runs, open_to):
     pipeline = Pipeline()
     labelled = yaml.safe_load((GOLDEN / f"blind-{name}.yaml").read_text(encoding="utf-8"))
     assert len(labelled) == runs
     wrong = set()
     for run in labelled:
         row = {"id": 1, "task": run["task"], "steps": run["steps"], "final_answer": run["answer"]}
-        told = score_trajectory(row, pipeline)
-        wrong |= {(field, run["about"]) for field, key in FIELDS.items() if told[key] != run[field]}
+        found = score_trajectory(row, pipeline)
+        wrong |= {(field, run["about"]) for field, key in FIELDS.items() if found[key] != run[field]}
     assert wrong == open_to

@@ -1,4 +1,4 @@
-"""Errors as frameworks word them: the cause is told and compared, not the wrapping."""
+"""Errors as frameworks word them: the cause is named and compared, not the wrapping."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DIVISION = "ZeroDivisionError: division by zero"
         ("", "no message"),
     ],
 )
-def test_the_cause_is_told_without_the_frameworks_words(text, words):
+def test_the_cause_is_named_without_the_frameworks_words(text, words):
     assert in_words(text) == words
 
 

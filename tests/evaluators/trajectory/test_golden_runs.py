@@ -79,11 +79,11 @@ def index():
     for kind, title in KINDS.items():
         runs = [run for run in RUNS if run["recovery"] == kind]
         parts.append(f"\n## {title}: {len(runs)}\n\n")
-        parts += [f"- {run['about']}{_told(run)}\n" for run in runs]
+        parts += [f"- {run['about']}{_rendered(run)}\n" for run in runs]
     return "".join(parts)
 
 
-def _told(run):
+def _rendered(run):
     """What else the run is there for."""
     if run.get("failed") not in (None, "recovery"):
         return f" (fails by `{run['failed']}`)"

@@ -163,7 +163,7 @@ def test_three_tool_errors_then_an_answer_never_recovered(build, score_of):
     assert score_of(found, "tool_recovery").value == 0.0
 
 
-def test_a_call_that_was_asked_for_and_never_ran_failed_with_its_step(build, score_of):
+def test_a_call_that_was_requested_and_never_ran_failed_with_its_step(build, score_of):
     step = Step(1, "1" * 16, requested=(ToolCall("nope", {}),), error=SpanError("UnknownTool", "nope"))
     found = judged(build, [], steps=(step,), **ANSWERED)
     assert score_of(found, "recovery").label is Label.FAIL
@@ -177,9 +177,9 @@ def test_a_tool_called_from_code_is_not_counted_twice(build, score_of):
     assert "of 1 actions" in score_of(found, "goal_progress").explanation
 
 
-def test_the_replay_tells_a_failure_only_where_nothing_is_recorded(build, score_of):
-    silent, told = build.snippet("f()"), build.snippet("f()", observation="5")
-    for snippet, recovered in ((silent, Label.FAIL), (told, None)):
+def test_the_replay_shows_a_failure_only_where_nothing_is_recorded(build, score_of):
+    silent, recorded = build.snippet("f()"), build.snippet("f()", observation="5")
+    for snippet, recovered in ((silent, Label.FAIL), (recorded, None)):
         again = build.step(snippet, FailureClass.EXCEPTION)
         outcome = score_of(judged(build, [snippet], replayed=[again], **ANSWERED), "recovery")
         assert getattr(outcome, "label", None) is recovered
@@ -204,7 +204,7 @@ def test_an_answer_without_any_action_on_the_trace_says_nothing_about_the_way(bu
     assert "no action on the trace" in score_of(found, "recovery").reason
 
 
-def test_a_pass_tells_what_lowered_its_value(build, failing, score_of):
+def test_a_pass_says_what_lowered_its_value(build, failing, score_of):
     mended = build.snippet("avg = r / 1\nprint(avg)", observation="4500")
     found = score_of(judged(build, [failing, mended], **ANSWERED), "trajectory")
     assert "changed approach to avg" in found.explanation
@@ -218,10 +218,10 @@ def test_whether_a_result_was_used_is_open_where_nothing_after_it_is_on_the_trac
     assert score_of(judged(build, [], **run), "tool_result_use").value == 0.0
 
 
-def test_a_change_is_told_by_the_names_of_the_code_not_by_its_texts(build, failing, score_of):
+def test_a_change_is_named_by_the_names_of_the_code_not_by_its_texts(build, failing, score_of):
     mended = build.snippet("avg = r / 1\nprint('Your refund is processing')", observation="x")
-    told = score_of(judged(build, [failing, mended], **ANSWERED), "recovery").explanation
-    assert "refund" not in told
+    words = score_of(judged(build, [failing, mended], **ANSWERED), "recovery").explanation
+    assert "refund" not in words
 
 
 def test_a_step_limit_reached_without_any_action_on_the_trace_fails(build, score_of):
@@ -242,7 +242,7 @@ def test_a_run_of_which_nothing_is_known_is_skipped(build, score_of):
     assert isinstance(score_of(judged(build, [], steps=(), answer=None), "trajectory"), Skipped)
 
 
-def test_tokens_and_steps_are_told_and_never_fail(build, score_of):
+def test_tokens_and_steps_are_reported_and_never_fail(build, score_of):
     snippet = build.snippet("print(1)", observation="1")
     found = judged(build, [snippet], usage=Usage(900_000, 10), **ANSWERED)
     assert score_of(found, "tokens").label is None
@@ -294,7 +294,7 @@ def test_different_approaches_to_one_error_are_no_loop_until_there_are_four(buil
     assert score_of(judged(build, snippets, **NO_ANSWER), "loops").label is Label.FAIL
 
 
-def test_a_recovery_that_cannot_be_told_is_left_to_a_judge(build, score_of):
+def test_a_recovery_that_cannot_be_decided_is_left_to_a_judge(build, score_of):
     failed = build.snippet("stock = stock_of('kettle')", error=SpanError("RuntimeError", "closed"))
     other = build.snippet(
         "try:\n    stock = stock_of('kettle')\nexcept RuntimeError:\n    stock = 0\nprint(stock)"
@@ -316,8 +316,8 @@ def test_cost_is_tokens_by_the_price_of_the_model_that_the_user_gives(build, sco
     evidence = build.evidence(run)
     unknown = score_of(trajectory.judge(evidence), "cost_usd")
     assert "'mine-2026-01-01' is not known; add it to judge.prices" in unknown.reason
-    told = replace(evidence, hints=UserHints(prices={"mine-2026-01-01": (1.0, 2.0)}))
-    cost = score_of(trajectory.judge(told), "cost_usd")
+    priced = replace(evidence, hints=UserHints(prices={"mine-2026-01-01": (1.0, 2.0)}))
+    cost = score_of(trajectory.judge(priced), "cost_usd")
     assert (cost.label, round(cost.value, 4)) == (None, round(0.1 / 0.3, 4))
     assert cost.explanation.startswith("$0.2000: 100000 tokens in, 50000 out")
 

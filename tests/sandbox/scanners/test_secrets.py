@@ -6,6 +6,7 @@ import random
 import re
 import string
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
@@ -47,9 +48,7 @@ def _make(tree: Any, chance: random.Random) -> str:
         elif code is codes.NOT_LITERAL:
             parts.append("a")
         elif code is codes.IN:
-            parts.append(
-                chance.choice([one for one in _LETTERS + "_-+/=.:~?& \n\t'\"%" if _is_in(value, one)])
-            )
+            parts.append(chance.choice(_members_of(tuple(value))))
         elif code in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
             least, most, inner = value
             count = chance.randint(least, min(int(most), least + 20))
@@ -63,7 +62,12 @@ def _make(tree: Any, chance: random.Random) -> str:
     return "".join(parts)
 
 
-def _is_in(members: Any, character: str) -> bool:
+@lru_cache
+def _members_of(members: tuple[Any, ...]) -> list[str]:
+    return [one for one in _LETTERS + "_-+/=.:~?& \n\t'\"%" if _is_in(members, one)]
+
+
+def _is_in(members: tuple[Any, ...], character: str) -> bool:
     negated = members[0][0] is codes.NEGATE
     found = any(
         (code is codes.LITERAL and ord(character) == value)

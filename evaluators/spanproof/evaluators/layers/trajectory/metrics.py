@@ -37,7 +37,7 @@ def measure(
         actions: what the run did, in order.
         completion: how it ended.
         answer: what it answered.
-        task: what it was asked.
+        task: its question.
         turns: its steps, those without an action included; None takes them from the actions.
         given: all that the model read beside the task and its steps' outputs.
         found: what followed each failure; None follows them up here.
@@ -133,11 +133,11 @@ def composite(metrics: dict[str, Outcome]) -> Outcome:
     failed = [name for name in FAILING if name in measured and measured[name].label is Label.FAIL]
     if failed:
         return Scored(value, Label.FAIL, f"{failed[0]}: {measured[failed[0]].explanation}", evidence)
-    return Scored(value, Label.PASS, _told_of_a_pass(measured), evidence)
+    return Scored(value, Label.PASS, _explain_a_pass(measured), evidence)
 
 
-def _told_of_a_pass(measured: Mapping[str, Scored]) -> str:
-    """What came of the run, and what cost its value most."""
+def _explain_a_pass(measured: Mapping[str, Scored]) -> str:
+    """How the run ended, and what cost its value most."""
     how = measured.get("recovery") or measured.get("task_completion")
     sentence = (
         how.explanation if how else "no loop and nothing unsafe; the trace does not say how the run ended"

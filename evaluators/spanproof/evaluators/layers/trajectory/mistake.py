@@ -86,7 +86,7 @@ def first_mistake(
 
 
 def _wrong(actions: Sequence[Action], turns: Sequence[Turn], given: str) -> Iterator[Blame]:
-    """What is wrong in itself, whatever came of it."""
+    """What is wrong in itself, whatever it led to."""
     for place, action in enumerate(actions):
         if action.unsafe:
             yield Blame(action.step, action.span_id, place, action.unsafe)

@@ -23,7 +23,7 @@ _EMPTY = frozenset(
         " code print thought final answer def return import none true false",
     )
 )
-_STEM = 5
+_PREFIX = 5
 """So many first letters identify two forms of a word: `average`, `averaging`."""
 
 
@@ -64,9 +64,9 @@ def _stated(actions: Sequence[Action]) -> tuple[int, int]:
 
 def _consistent(actions: Sequence[Action]) -> tuple[int, int]:
     stated = [action for action in actions if action.thought]
-    return sum(not _stems(a.thought or "").isdisjoint(_stems(f"{a.name} {a.text}")) for a in stated), len(
-        stated
-    )
+    return sum(
+        not _prefixes(a.thought or "").isdisjoint(_prefixes(f"{a.name} {a.text}")) for a in stated
+    ), len(stated)
 
 
 def _errors_read(actions: Sequence[Action]) -> tuple[int, int]:
@@ -83,7 +83,7 @@ def _is_read(failure: Action, actions: Sequence[Action]) -> bool:
         return True
     if after.exact != failure.exact:
         return True
-    spoken = not _stems(after.thought or "").isdisjoint(_stems(failure.error_text))
+    spoken = not _prefixes(after.thought or "").isdisjoint(_prefixes(failure.error_text))
     return spoken and is_passing(failure.error_text)
 
 
@@ -91,6 +91,6 @@ def _next(failure: Action, actions: Sequence[Action]) -> Action | None:
     return next((action for action in actions if action.step > failure.step), None)
 
 
-def _stems(text: str) -> frozenset[str]:
+def _prefixes(text: str) -> frozenset[str]:
     words = (word.lower() for word in _WORD.findall(text.replace("_", " ")[:50_000]))
-    return frozenset(word[:_STEM] for word in words if word not in _EMPTY)
+    return frozenset(word[:_PREFIX] for word in words if word not in _EMPTY)

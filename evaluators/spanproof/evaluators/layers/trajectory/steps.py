@@ -1,7 +1,7 @@
 """A run's steps as actions and as turns.
 
 In: the evidence about a run, or bare steps, for the batch interface. Out: in order, the `Action`s (what was
-done and what came of it) and the `Turn`s (what was said, done and shown).
+done and how it ended) and the `Turn`s (what was said, done and shown).
 """
 
 from __future__ import annotations
@@ -82,16 +82,16 @@ def _turn(step: Step, answer: Payload | None) -> Turn:
     if answer is not None:
         words = words.replace(answer.text.strip(), " ") if answer.text.strip() else words
     given = [json.dumps([*call.args, *call.kwargs.values()], default=str) for call in step.calls]
-    shown = [step.observation, _told(step.error)]
+    shown = [step.observation, _shown_error(step.error)]
     shown += [text for snippet in step.snippets for text in (snippet.observation, snippet.logs)]
     shown += [call.result.text for call in step.calls if call.result]
-    shown += [_told(call.error) for call in step.calls]
+    shown += [_shown_error(call.error) for call in step.calls]
     return Turn(
         step.number, step.span_id, words, "\n".join([*sources, *given]), "\n".join(filter(None, shown))
     )
 
 
-def _told(error: SpanError | None) -> str | None:
+def _shown_error(error: SpanError | None) -> str | None:
     if error is None:
         return None
     return f"{error.type or 'error'}: {error.message}"
