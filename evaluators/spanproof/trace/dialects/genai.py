@@ -109,9 +109,9 @@ def _decoded_parts(value: AttributeValue) -> JsonValue:
     return value if is_text and isinstance(value, str) and not has_parts else parts
 
 
-def _arguments_in_events(raw: RawSpan, asked: tuple[Message, ...]) -> AttributeValue:
+def _arguments_in_events(raw: RawSpan, spoken: tuple[Message, ...]) -> AttributeValue:
     """Arguments of a call that its span holds as a message: a request for the call, or the bare arguments."""
-    for message in asked:
+    for message in spoken:
         for call in message.tool_calls:
             return as_text(call.arguments)
     events = (event for event in raw.events if event.name == "gen_ai.tool.message")
