@@ -162,7 +162,7 @@ def test_otlp_is_read_as_before(tmp_path, small_request):
     assert read_file(path) == ([small_request], [])
 
 
-@pytest.mark.parametrize("body", ["[]", "{}", "[1, 2]", '{"data": []}', "3", "null"])
+@pytest.mark.parametrize("body", ["[]", '{"a": 1}', "[1, 2]", '{"data": []}', "3", "null"])
 def test_a_file_of_no_product_is_refused_with_those_that_are_read(tmp_path, body):
     path = tmp_path / "some.json"
     path.write_text(body)

@@ -48,7 +48,7 @@ def read_as(raw: RawSpan, kind: SpanKind) -> Reading:
     """The content of a span whose kind another dialect has set."""
     asked, said = conversation(raw)
     if kind is SpanKind.TOOL:
-        given = raw.first(genai.TOOL_CALL_ARGUMENTS) or _arguments_in_events(raw, asked)
+        given = raw.first(genai.TOOL_CALL_ARGUMENTS) or _arguments_in_events(raw)
         result, failed = tool_result(payload(raw.first(genai.TOOL_CALL_RESULT) or _result_in_events(said)))
         if raw.text("gen_ai.tool.status") == "error":
             failed = failed or SpanError(None, result.text if result is not None else "")
@@ -109,9 +109,9 @@ def _decoded_parts(value: AttributeValue) -> JsonValue:
     return value if is_text and isinstance(value, str) and not has_parts else parts
 
 
-def _arguments_in_events(raw: RawSpan, spoken: tuple[Message, ...]) -> AttributeValue:
+def _arguments_in_events(raw: RawSpan) -> AttributeValue:
     """Arguments of a call that its span holds as a message: a request for the call, or the bare arguments."""
-    for message in spoken:
+    for message in conversation(raw)[0]:
         for call in message.tool_calls:
             return as_text(call.arguments)
     events = (event for event in raw.events if event.name == "gen_ai.tool.message")

@@ -57,7 +57,8 @@ def _documents(body: bytes) -> list[tuple[int, Any]]:
 
 
 def _is_otlp(document: object) -> bool:
-    return isinstance(document, dict) and not _OTLP_KEYS.isdisjoint(document)
+    # An empty object is an empty request.
+    return isinstance(document, dict) and (not document or not _OTLP_KEYS.isdisjoint(document))
 
 
 def _read_documents(path: Path, documents: list[tuple[int, Any]]) -> Read:
