@@ -185,6 +185,30 @@ def test_a_row_that_cannot_be_read_costs_no_other(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("output", [float("nan"), "\ud800", 10**30, {"a": [[[{"b": None}]]]}])
+def test_values_that_no_standard_knows_are_read(tmp_path, output):
+    root, *others = story.langfuse()
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps([root | {"output": output}, *others]))
+    requests, malformed = read_file(path)
+    assert not malformed
+    assert len(requests[0].resource_spans) == 1 + len(others)
+
+
+@pytest.mark.parametrize("name", [name for name in story.PRODUCTS if name != "jaeger"])
+@pytest.mark.parametrize("odd", [7, [1], {"a": 1}, "", "x" * 10])
+def test_odd_ids_and_times_cost_only_their_row(tmp_path, name, odd):
+    exported = story.PRODUCTS[name]()
+    rows = exported if isinstance(exported, list) else exported["data"]
+    ids = [key for key in ("trace_id", "traceId", "context.trace_id") if key in rows[-1]]
+    rows.append(rows[-1] | dict.fromkeys((*ids, "startTime", "start_time", "started_at"), odd))
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(rows))
+    requests, malformed = read_file(path)
+    assert len(malformed) <= 1
+    assert len(requests[0].resource_spans) >= len(rows) - 1
+
+
 def test_a_line_that_is_no_json_is_named(tmp_path):
     path = tmp_path / "export.jsonl"
     path.write_text("\n".join([*map(json.dumps, story.weave()), "{broken"]))

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from spanproof.trace.codec import load_json
 from spanproof.trace.exports.products import Product, UnknownExport, find_rows, read_rows
 from spanproof.trace.exports.rows import Row
 from spanproof.trace.otlp.errors import MalformedOtlp
@@ -43,15 +44,15 @@ def read_file(path: Path) -> Read:
 def _documents(body: bytes) -> list[tuple[int, Any]]:
     """Return the JSON document, or those of the lines with their numbers; none where it is neither."""
     try:
-        return [(0, orjson.loads(body))]
-    except orjson.JSONDecodeError:
+        return [(0, load_json(body))]
+    except (ValueError, RecursionError):
         pass
     found = []
     for number, line in enumerate(body.splitlines(), start=1):
         if line.strip():
             try:
-                found.append((number, orjson.loads(line)))
-            except orjson.JSONDecodeError:
+                found.append((number, load_json(line)))
+            except (ValueError, RecursionError):
                 found.append((number, _BROKEN))
     return found
 

@@ -69,7 +69,7 @@ def _find_problem(product: Product, row: Row) -> str | None:
         list(product.read_rows([row]))
     except UnreadableRow as problem:
         return str(problem)
-    except (KeyError, TypeError, AttributeError, ValueError) as problem:
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as problem:
         return f"{type(problem).__name__}: {problem}"
     return None
 
