@@ -61,7 +61,9 @@ def _is_same_call(span: Span, parent: Span) -> bool:
         return False
     if span.tool is not None and parent.tool is not None:
         return span.tool.name == parent.tool.name
-    return span.kind is SpanKind.LLM or (span.kind is SpanKind.AGENT and span.agent == parent.agent)
+    if span.kind is SpanKind.AGENT:
+        return span.agent is not None and span.agent == parent.agent
+    return span.kind is SpanKind.LLM
 
 
 def _is_bare(span: Span) -> bool:
