@@ -28,7 +28,7 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from spanproof.api import ConsoleServer, ConsoleSettings
-from spanproof.cli.input.otlp_files import read_traces
+from spanproof.cli.input.trace_files import read_traces
 from spanproof.evaluators.engine import Engine
 from spanproof.gate import check, parse
 from spanproof.sandbox.registry import open_sandbox

@@ -111,6 +111,27 @@ def test_otlp_json_is_read_too(tmp_path, capsys, suffix):
     assert "recorded '54', replayed '42'" in own(row, "correctness")["explanation"]
 
 
+def test_an_export_of_another_product_is_evaluated(tmp_path, capsys):
+    trace_id, code = "0" * 30 + "63", "print(2 + 2)"
+    shared = {"traceId": trace_id, "startTime": "2026-01-02T03:04:05Z", "endTime": "2026-01-02T03:04:06Z"}
+    root = {**shared, "id": "00000000000000a1", "type": "AGENT", "name": "clerk", "input": "Two and two?"}
+    call = {"id": "00000000000000a2", "type": "TOOL", "name": "run_python", "input": {"code": code}}
+    call |= {**shared, "parentObservationId": root["id"], "output": "4"}
+    path = tmp_path / "langfuse.json"
+    path.write_text(json.dumps({"data": [root, call]}))
+    assert run(["eval", "--json", "--no-replay", str(path)]) == 0
+    row = json.loads(capsys.readouterr().out)
+    assert (row["trace_id"], row["code_bearing_span_ids"]) == (trace_id, ["00000000000000a2"])
+
+
+def test_a_document_of_no_product_is_refused_with_those_that_are_read(tmp_path, capsys):
+    path = tmp_path / "some.json"
+    path.write_text('{"orders": []}')
+    assert run(["eval", str(path)]) == 2
+    shown = capsys.readouterr().err
+    assert not [name for name in ("some.json", "OTLP", "Jaeger", "LangSmith", "Phoenix") if name not in shown]
+
+
 def test_people_get_a_table_with_the_reason(tmp_path, capsys):
     file = tmp_path / "trace.pb"
     file.write_bytes(encode_protobuf(request_of("open('/etc/shadow').read()", "")))

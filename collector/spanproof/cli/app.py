@@ -25,7 +25,10 @@ _COMMANDS = {
         "Send scores to Phoenix, Langfuse, MLflow and others.",
     ),
     "pull": ("spanproof.cli.commands.pull", "Evaluate the traces that a product already has."),
-    "eval": ("spanproof.cli.commands.evaluate", "Evaluate OTLP files offline."),
+    "eval": (
+        "spanproof.cli.commands.evaluate",
+        "Evaluate files of traces offline: OTLP, or other products' exports.",
+    ),
     "scan": ("spanproof.cli.commands.scan", "Scan source code against a policy, without running it."),
     "detect": ("spanproof.cli.commands.detect", "Find code snippets in text."),
     "sandbox": ("spanproof.cli.commands.sandbox", "Run programs in the sandbox."),

@@ -1,8 +1,8 @@
-"""`spanproof eval FILE…`: evaluate OTLP files offline, without a collector and without a store.
+"""`spanproof eval FILE…`: evaluate files of traces offline, without a collector and without a store.
 
-Takes OTLP trace files (`.pb`, `.json`, `.jsonl`); prints a table for people or, with `--json`, one line per
-trace. A file, or a line of one, that cannot be read is reported, the rest is evaluated, and the exit code is
-2 at the end. Nothing is sent and nothing is stored.
+Takes OTLP trace files (`.pb`, `.json`, `.jsonl`) and what other products export; prints a table for people
+or, with `--json`, one line per trace. A file, or a part of one, that cannot be read is reported, the rest is
+evaluated, and the exit code is 2 at the end. Nothing is sent and nothing is stored.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import click
 
 from spanproof.cli.engine import opened_engine, warn_of_silent_evaluators
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
-from spanproof.cli.input.otlp_files import read_traces
+from spanproof.cli.input.trace_files import read_traces
 from spanproof.cli.options.config import sandbox_config_options
 from spanproof.cli.options.policy import policy_option
 from spanproof.cli.output.console import console, print_json, progress, show_problem, warn
@@ -38,10 +38,11 @@ def command(
     config: Config,
     no_replay: bool,
 ) -> int:
-    """Evaluate OTLP files offline.
+    """Evaluate files of traces offline.
 
-    FILES are OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line). Exit code 2 where one of
-    them could not be read in full; the others are evaluated all the same.
+    FILES are OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line); or exports of Jaeger,
+    Langfuse, LangSmith, MLflow, Phoenix or Weave: .json, .jsonl or .parquet. Exit code 2 where one of them
+    could not be read in full; the others are evaluated all the same.
 
     The sections `policy`, `sandbox`, `evaluators`, `judge` and `evaluation` of the configuration apply, but
     for `evaluation.sampling`: every run is evaluated.

@@ -18,7 +18,7 @@ from rich.text import Text
 from spanproof.cli.engine import opened_engine
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.input.jsonl import BadRow, Row, answer_lines
-from spanproof.cli.input.otlp_files import read_traces
+from spanproof.cli.input.trace_files import read_traces
 from spanproof.cli.options.backend import open_backend, workers_option
 from spanproof.cli.options.config import sandbox_config_options
 from spanproof.cli.output.console import console, pick, print_json, show_problem

@@ -90,6 +90,9 @@ def tool_result(given: Payload | None) -> tuple[Payload | None, SpanError | None
     """A tool's result out of LangChain's ToolMessage, with the error the message may stand for."""
     if given is None:
         return None, None
+    match given.value:
+        case [{"text": str(text), **others}] if others.keys() <= {"type"}:
+            return Payload(text, text), None  # the one block that Bedrock and MCP put a text into
     message = _tool_message(given.value)
     if message is None:
         return given, None
@@ -204,4 +207,4 @@ def _plain_message(document: Payload | None, role: str) -> tuple[Message, ...]:
 
 def call_of(raw: RawSpan, name: str | None, arguments: JsonValue) -> ToolCall:
     """The tool call a TOOL span stands for."""
-    return ToolCall(name or raw.name, arguments, raw.text("gen_ai.tool.call.id", "tool_call.id"))
+    return ToolCall(name or raw.name, arguments, raw.text("gen_ai.tool.call.id", "tool_call.id", "tool.id"))

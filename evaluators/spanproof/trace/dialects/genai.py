@@ -6,8 +6,8 @@ Content may stand on the span or on its events, depending on how capture was swi
 from __future__ import annotations
 
 from spanproof.semconv import genai
-from spanproof.trace import AttributeValue, Message, Payload, SpanKind
-from spanproof.trace.dialects.decode import decoded, payload
+from spanproof.trace import AttributeValue, Event, JsonValue, Message, Payload, SpanError, SpanKind
+from spanproof.trace.dialects.decode import as_text, decoded, payload
 from spanproof.trace.dialects.failures import error_of
 from spanproof.trace.dialects.frameworks import call_of, tool_arguments, tool_result
 from spanproof.trace.dialects.messages import messages
@@ -27,6 +27,7 @@ OPERATIONS = {
     "plan": SpanKind.CHAIN,
     "execute_task": SpanKind.CHAIN,
     "handoff": SpanKind.CHAIN,
+    "execute_event_loop_cycle": SpanKind.CHAIN,  # a turn of Strands
     "guardrail": SpanKind.GUARDRAIL,
 }
 _MESSAGE_EVENTS = {
@@ -47,8 +48,10 @@ def read_as(raw: RawSpan, kind: SpanKind) -> Reading:
     """The content of a span whose kind another dialect has set."""
     asked, said = conversation(raw)
     if kind is SpanKind.TOOL:
-        given = raw.first(genai.TOOL_CALL_ARGUMENTS)
-        result, failed = tool_result(payload(raw.first(genai.TOOL_CALL_RESULT)))
+        given = raw.first(genai.TOOL_CALL_ARGUMENTS) or _arguments_in_events(raw)
+        result, failed = tool_result(payload(raw.first(genai.TOOL_CALL_RESULT) or _result_in_events(said)))
+        if raw.text("gen_ai.tool.status") == "error":
+            failed = failed or SpanError(None, result.text if result is not None else "")
         return Reading(
             kind,
             payload(given),
@@ -72,25 +75,51 @@ def read_as(raw: RawSpan, kind: SpanKind) -> Reading:
 
 def conversation(raw: RawSpan) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
     """Messages to and from the model, from the span or from its events."""
-    asked = messages(decoded(_held(raw, genai.INPUT_MESSAGES)), "user")
-    said = messages(decoded(_held(raw, genai.OUTPUT_MESSAGES)), "assistant")
+    asked = messages(decoded(find_value(raw, genai.INPUT_MESSAGES)), "user")
+    said = messages(decoded(find_value(raw, genai.OUTPUT_MESSAGES)), "assistant")
     if not asked:
         asked = tuple(
             message
             for event in raw.events
             if event.name in _MESSAGE_EVENTS
-            for message in messages(decoded(dict(event.attributes)), _MESSAGE_EVENTS[event.name])
+            for message in messages(_event_fields(event), _MESSAGE_EVENTS[event.name])
         )
     if not said:
         said = tuple(
             message
             for event in raw.events
             if event.name == "gen_ai.choice"
-            for message in messages(
-                {key: decoded(value) for key, value in event.attributes.items()}, "assistant"
-            )
+            for message in messages(_event_fields(event), "assistant")
         )
     return asked, said
+
+
+def _event_fields(event: Event) -> JsonValue:
+    """The fields of a message in an event; lists of parts are decoded, texts stay as they are."""
+    fields = {key: _decoded_parts(value) for key, value in event.attributes.items()}
+    if isinstance(fields.get("message"), str | list):
+        fields["content"] = fields.pop("message")
+    return fields
+
+
+def _decoded_parts(value: AttributeValue) -> JsonValue:
+    parts = decoded(value)
+    is_text = isinstance(value, str) and not isinstance(parts, dict)
+    has_parts = isinstance(parts, list) and bool(parts) and all(isinstance(part, dict) for part in parts)
+    return value if is_text and isinstance(value, str) and not has_parts else parts
+
+
+def _arguments_in_events(raw: RawSpan) -> AttributeValue:
+    """Arguments of a call that its span holds as a message: a request for the call, or the bare arguments."""
+    for message in conversation(raw)[0]:
+        for call in message.tool_calls:
+            return as_text(call.arguments)
+    events = (event for event in raw.events if event.name == "gen_ai.tool.message")
+    return next((event.attributes["content"] for event in events if "content" in event.attributes), None)
+
+
+def _result_in_events(said: tuple[Message, ...]) -> AttributeValue:
+    return next((message.text for message in reversed(said) if message.text), None)
 
 
 def text_payload(spoken: tuple[Message, ...], role: str) -> Payload | None:
@@ -101,11 +130,20 @@ def text_payload(spoken: tuple[Message, ...], role: str) -> Payload | None:
     return None
 
 
-def _held(raw: RawSpan, key: str) -> AttributeValue:
+def find_value(raw: RawSpan, key: str) -> AttributeValue:
+    """Return the attribute from the span, else from the first of its events that has it."""
     value = raw.first(key)
     if value is not None:
         return value
     return next((event.attributes[key] for event in raw.events if key in event.attributes), None)
 
 
-DIALECT = Dialect("otel_genai", ("opentelemetry.instrumentation.genai.",), ("gen_ai.",), read)
+_SCOPES = (
+    "opentelemetry.instrumentation.genai.",
+    "opentelemetry.instrumentation.ag2",
+    "strands.",
+    "autogen",
+    "mcp-python-sdk",
+)
+
+DIALECT = Dialect("otel_genai", _SCOPES, ("gen_ai.",), read)

@@ -76,6 +76,11 @@ def _from_object(value: dict[str, JsonValue], role: str, depth: int) -> Iterator
         if isinstance(inner, list | dict):
             yield from _messages(inner, "assistant" if name != "messages" else role, depth + 1)
             return
+    results = value.get("function")
+    if isinstance(results, list):
+        # AutoGen's results of tools, as OpenInference has them beside the message that holds nothing else.
+        yield from _Collected.of_results(results).as_messages("tool", None)
+        return
     message = value.get("message")
     if isinstance(message, dict):
         yield from _messages(message, role, depth + 1)
@@ -120,6 +125,15 @@ class _Collected:
         self.calls: list[ToolCall] = []
         self.results: list[Message] = []
 
+    @classmethod
+    def of_results(cls, results: list[JsonValue]) -> _Collected:
+        """Return a message that holds results of tools alone."""
+        collected = cls()
+        for result in map(decoded, results):
+            if isinstance(result, dict):
+                collected._add_result(result)
+        return collected
+
     def as_messages(self, role: str, answers: str | None) -> Iterator[Message]:
         text = "\n".join(self.texts)
         if text.startswith(_CALLS_PREFIX) and role == "assistant" and not self.calls:
@@ -157,9 +171,11 @@ class _Collected:
     def _add_part(self, part: dict[str, JsonValue]) -> None:
         kind = part.get("type") or part.get("part_kind")
         kind = kind.replace("-", "_") if isinstance(kind, str) else ""
-        if kind in _CALL_PARTS or "function_call" in part or "functionCall" in part:
+        if kind in _CALL_PARTS or not part.keys().isdisjoint(_CALL_KEYS):
             self._add_call_part(part)
-        elif kind in _RESULT_PARTS or kind.endswith("_tool_result"):
+        elif (
+            kind in _RESULT_PARTS or kind.endswith("_tool_result") or not part.keys().isdisjoint(_RESULT_KEYS)
+        ):
             self._add_result(part)
         elif kind == "executable_code" or isinstance(part.get("executable_code"), dict):
             self._add_gemini_code(part)
@@ -173,14 +189,12 @@ class _Collected:
                 self.texts.append(text)
 
     def _add_call_part(self, part: dict[str, JsonValue]) -> None:
-        inner = part.get("function_call") or part.get("functionCall") or part.get("server_tool_call")
-        source = {**part, **inner} if isinstance(inner, dict) else part
+        source = _unfold(part, *_CALL_KEYS)
         name = source.get("name") or source.get("toolName") or source.get("tool_name")
         self.calls.append(tool_call(name, _arguments(source), _call_id(source)))
 
     def _add_result(self, part: dict[str, JsonValue]) -> None:
-        inner = part.get("server_tool_call_response")
-        source = {**part, **inner} if isinstance(inner, dict) else part
+        source = _unfold(part, *_RESULT_KEYS)
         value = next(
             (
                 source[key]
@@ -209,6 +223,10 @@ class _Collected:
         """Gemini gives its hosted calls no ids: they are answered in order."""
         return f"executable_code_{len(self.calls)}"
 
+
+_CALL_KEYS = ("function_call", "functionCall", "server_tool_call", "toolUse")
+_RESULT_KEYS = ("function_response", "functionResponse", "server_tool_call_response", "toolResult")
+"""Names under which Gemini and Bedrock put a call or a result, in place of a `type`."""
 
 _CALL_PARTS = frozenset({"tool_call", "tool_use", "server_tool_use", "server_tool_call", "mcp_tool_use"})
 _RESULT_PARTS = frozenset(
@@ -261,6 +279,17 @@ def _interpreter_call(value: dict[str, JsonValue]) -> Iterator[Message]:
         yield Message("tool", "\n".join(log for log in logs if isinstance(log, str)), (), str(call_id))
 
 
+def _is_result(part: dict[str, JsonValue], kind: str) -> bool:
+    named = not part.keys().isdisjoint(_RESULT_KEYS)
+    return named or kind in _RESULT_PARTS or kind.endswith("_tool_result")
+
+
+def _unfold(part: dict[str, JsonValue], *names: str) -> dict[str, JsonValue]:
+    """Return the part with the fields of the first of these objects in it beside its own."""
+    inner = next((part[name] for name in names if isinstance(part.get(name), dict)), None)
+    return {**part, **inner} if isinstance(inner, dict) else part
+
+
 def _arguments(source: dict[str, JsonValue]) -> JsonValue:
     for name in ("arguments", "args", "input", "parameters"):
         if source.get(name) is not None:
@@ -269,7 +298,7 @@ def _arguments(source: dict[str, JsonValue]) -> JsonValue:
 
 
 def _call_id(source: dict[str, JsonValue]) -> JsonValue:
-    for name in ("call_id", "toolCallId", "tool_call_id", "id"):
+    for name in ("call_id", "toolCallId", "tool_call_id", "toolUseId", "id"):
         if isinstance(source.get(name), str):
             return source[name]
     return None

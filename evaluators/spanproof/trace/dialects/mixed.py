@@ -25,7 +25,7 @@ _TEXTS = {
     "user": ("gen_ai.prompt", "gen_ai.task.input"),
     "assistant": ("gen_ai.completion", "gen_ai.task.output"),
 }
-_DIALECTS = frozenset({"otel_genai", "openinference", "generic"})
+_DIALECTS = frozenset({"otel_genai", "openinference", "pydantic_ai", "google_adk", "generic"})
 
 
 def fill_from_others(raw: RawSpan, reading: Reading, dialect: str) -> Reading:
@@ -84,7 +84,7 @@ def _older(raw: RawSpan, role: str) -> tuple[Message, ...]:
 
 def _with_instructions(raw: RawSpan, sent: tuple[Message, ...]) -> tuple[Message, ...]:
     """The messages behind the system's instructions, which GenAI keeps apart."""
-    value = raw.first(_SYSTEM)
+    value = genai.find_value(raw, _SYSTEM)
     if value is None or any(message.role == "system" for message in sent):
         return sent
     given = messages(decoded(value), "system")

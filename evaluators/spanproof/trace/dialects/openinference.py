@@ -26,6 +26,7 @@ from spanproof.trace.dialects.frameworks import (
 )
 from spanproof.trace.dialects.raw import RawSpan
 from spanproof.trace.dialects.reading import Dialect, Reading
+from spanproof.trace.dialects.wrapped import unwrap
 
 _KINDS = {
     "AGENT": SpanKind.AGENT,
@@ -125,7 +126,7 @@ def with_facts(raw: RawSpan, reading: Reading, usage: Usage | None, model: str |
         truncated=truncated,
         hidden=hidden or _messages_hidden(reading),
     )
-    return workflow_not_agent(raw, node_not_agent(raw, reading))
+    return unwrap(raw, workflow_not_agent(raw, node_not_agent(raw, reading)))
 
 
 def _messages_hidden(reading: Reading) -> bool:

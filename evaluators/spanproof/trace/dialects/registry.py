@@ -10,6 +10,7 @@ from __future__ import annotations
 from spanproof.trace.dialects import (
     genai,
     generic,
+    google_adk,
     langfuse,
     mlflow,
     openinference,
@@ -30,6 +31,7 @@ DIALECTS: tuple[Dialect, ...] = (
     traceloop.DIALECT,
     traceai.DIALECT,
     mlflow.DIALECT,
+    google_adk.DIALECT,
     pydantic_ai.DIALECT,
     genai.DIALECT,
 )

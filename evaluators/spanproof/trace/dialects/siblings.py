@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from spanproof.trace import Message, Span, SpanKind
+from spanproof.trace import Message, Span, SpanKind, ToolCall
 from spanproof.trace.dialects.flattened import flattened_by_index
 
 _FLATTENED = {"openinference": "llm.input_messages", "traceai": "gen_ai.input.messages"}
@@ -17,7 +17,8 @@ _FLATTENED = {"openinference": "llm.input_messages", "traceai": "gen_ai.input.me
 
 
 def put_right(spans: Sequence[Span]) -> list[Span]:
-    """The spans with usage on the innermost model call only, and with dropped messages put back."""
+    """The spans with usage on the innermost model call only, each call once, dropped messages put back."""
+    spans = _merge_repeats(spans)
     by_id = {(span.trace_id, span.span_id): span for span in spans}
     callers = {
         key
@@ -33,6 +34,59 @@ def put_right(spans: Sequence[Span]) -> list[Span]:
             span = _with_dropped_messages(span, spans)
         found.append(span)
     return found
+
+
+def _merge_repeats(spans: Sequence[Span]) -> list[Span]:
+    """The spans with one span for each call that two instrumentors recorded, one of them without content.
+
+    The bare one becomes a CHAIN; what it alone knows, the error and the call's id, goes to the other.
+    """
+    merged = {(span.trace_id, span.span_id): span for span in spans}
+    if len(merged) != len(spans):
+        return list(spans)  # ids that are not unique say nothing of who calls whom
+    for key in merged:
+        above = (key[0], merged[key].parent_id or "")
+        span, parent = merged[key], merged.get(above)
+        if parent is None or not _is_same_call(span, parent) or not (_is_bare(span) or _is_bare(parent)):
+            continue
+        if _is_bare(parent) and (not _is_bare(span) or span.kind is SpanKind.AGENT):
+            merged[above], merged[key] = _as_chain(parent), _with_facts_of(span, parent)
+        elif not _is_bare(parent):
+            merged[key], merged[above] = _as_chain(span), _with_facts_of(parent, span)
+    return list(merged.values())
+
+
+def _is_same_call(span: Span, parent: Span) -> bool:
+    if span.kind is not parent.kind:
+        return False
+    if span.tool is not None and parent.tool is not None:
+        return span.tool.name == parent.tool.name
+    if span.kind is SpanKind.AGENT:
+        return span.agent is not None and span.agent == parent.agent
+    return span.kind is SpanKind.LLM
+
+
+def _is_bare(span: Span) -> bool:
+    """Whether nothing of the call's content is on it."""
+    content = span.input or span.output or span.input_messages or span.output_messages or span.code
+    return not content and (span.tool is None or span.tool.arguments is None)
+
+
+def _as_chain(span: Span) -> Span:
+    return replace(span, kind=SpanKind.CHAIN, tool=None, usage=None, hidden=False)
+
+
+def _with_facts_of(full: Span, bare: Span) -> Span:
+    """The full span with the usage, the error and the call's id of the bare one where it has none."""
+    return replace(
+        full, tool=_with_id(full, bare), usage=full.usage or bare.usage, error=full.error or bare.error
+    )
+
+
+def _with_id(full: Span, bare: Span) -> ToolCall | None:
+    if full.tool is None or bare.tool is None or full.tool.call_id is not None:
+        return full.tool
+    return replace(full.tool, call_id=bare.tool.call_id)
 
 
 def _model_calls_above(span: Span, by_id: Mapping[tuple[str, str], Span]) -> list[tuple[str, str]]:

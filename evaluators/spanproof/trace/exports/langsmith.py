@@ -1,0 +1,100 @@
+"""LangSmith: runs as its SDK and API give them, or as its bulk export writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from spanproof.trace.exports.rows import Fields, Row, as_json, document, make_span
+
+_KINDS = {
+    "llm": "LLM",
+    "chat_model": "LLM",
+    "tool": "TOOL",
+    "retriever": "RETRIEVER",
+    "embedding": "EMBEDDING",
+    "agent": "AGENT",
+}
+_AGENTS = frozenset({"AgentExecutor", "LangGraph"})
+"""Names under which LangChain's agents are recorded where they have none of their own."""
+
+
+def is_row(row: Row) -> bool:
+    """Whether this is a run."""
+    return "run_type" in row and ("trace_id" in row or "dotted_order" in row) and "id" in row
+
+
+def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
+    """Yield the runs as spans, those in them that are children too."""
+    for row in rows:
+        yield _read_run(row)
+        children = row.get("child_runs")
+        yield from read_rows([child for child in children or () if isinstance(child, dict) and is_row(child)])
+
+
+def _read_run(row: Row) -> Span:
+    kind = _KINDS.get(str(row["run_type"]), "CHAIN")
+    if kind == "CHAIN" and row.get("name") in _AGENTS and not row.get("parent_run_id"):
+        kind = "AGENT"
+    inputs, outputs = document(row.get("inputs")), document(row.get("outputs"))
+    error = row.get("error")
+    return make_span(
+        Fields(
+            trace_id=str(row.get("trace_id") or row["id"]),
+            span_id=str(row["id"]),
+            parent_id=str(row["parent_run_id"]) if row.get("parent_run_id") else None,
+            name=row.get("name"),
+            start=row.get("start_time"),
+            end=row.get("end_time"),
+            attributes={
+                "openinference.span.kind": kind,
+                **_values("input", _tool_input(inputs) if kind == "TOOL" else inputs),
+                **_values("output", outputs),
+                **(_model(row, outputs) if kind == "LLM" else {}),
+                **({"tool.name": row.get("name")} if kind == "TOOL" else {}),
+            },
+            error=_last_line(error) if isinstance(error, str) and error else None,
+        )
+    )
+
+
+def _values(side: str, value: object) -> dict[str, object]:
+    if value is None:
+        return {}
+    if isinstance(value, Mapping) and len(value) == 1:
+        ((name, only),) = value.items()
+        value = only if name in ("input", "output") else value
+    mime_type = "text/plain" if isinstance(value, str) else "application/json"
+    return {f"{side}.value": as_json(value), f"{side}.mime_type": mime_type}
+
+
+def _tool_input(inputs: object) -> object:
+    """Return a tool's arguments: LangChain's tracer records them printed, as `{"input": "{'code': …}"}`."""
+    return inputs["input"] if isinstance(inputs, Mapping) and inputs.keys() == {"input"} else inputs
+
+
+def _model(row: Row, outputs: object) -> dict[str, object]:
+    extra = document(row.get("extra"))
+    extra = extra if isinstance(extra, Mapping) else {}
+    metadata, parameters = extra.get("metadata") or {}, extra.get("invocation_params") or {}
+    usage = outputs.get("usage_metadata") if isinstance(outputs, Mapping) else None
+    usage = usage if isinstance(usage, Mapping) else {}
+    return {
+        "llm.model_name": metadata.get("ls_model_name")
+        or parameters.get("model")
+        or parameters.get("model_name"),
+        "llm.token_count.prompt": _first(row.get("prompt_tokens"), usage.get("input_tokens")),
+        "llm.token_count.completion": _first(row.get("completion_tokens"), usage.get("output_tokens")),
+    }
+
+
+def _first(*values: object) -> object:
+    return next((value for value in values if value is not None), None)
+
+
+def _last_line(error: str) -> str:
+    """Return the exception of a printed one: `ValueError('x')` with a stack trace below it."""
+    return (
+        error.strip().splitlines()[0] if not error.startswith("Traceback") else error.strip().splitlines()[-1]
+    )

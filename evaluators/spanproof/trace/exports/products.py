@@ -1,0 +1,108 @@
+"""Which product a document was exported from, and its spans as one OTLP request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from spanproof.trace.exports import jaeger, langfuse, langsmith, mlflow, phoenix, weave
+from spanproof.trace.exports.rows import Row, UnreadableRow
+
+_SCOPES = ("otel.scope.name", "otel.library.name")
+"""Attributes in which products keep the name of a span's scope."""
+
+_MAX_DEPTH = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """One product's rows.
+
+    Attributes:
+        is_row: whether an object is one of its rows.
+        read_rows: the spans of rows; raises `UnreadableRow`, or what a missing or odd field raises.
+    """
+
+    name: str
+    is_row: Callable[[Row], bool]
+    read_rows: Callable[[Sequence[Row]], Iterator[Span]]
+
+
+PRODUCTS = (
+    Product("Jaeger", jaeger.is_row, jaeger.read_rows),
+    Product("MLflow", mlflow.is_row, mlflow.read_rows),
+    Product("Phoenix", phoenix.is_row, phoenix.read_rows),
+    Product("LangSmith", langsmith.is_row, langsmith.read_rows),
+    Product("Weave", weave.is_row, weave.read_rows),
+    Product("Langfuse", langfuse.is_row, langfuse.read_rows),
+)
+
+
+class UnknownExport(ValueError):  # noqa: N818 - names the input
+    """The document is of no product that is known."""
+
+
+def read_rows(found: Sequence[tuple[Product, Row]]) -> tuple[ExportTraceServiceRequest, list[str]]:
+    """Return the rows of one file as one request, and what is wrong with rows that cannot be read.
+
+    Spans are read beside the others of their trace, so that a file is one request.
+    """
+    request = ExportTraceServiceRequest()
+    problems: list[str] = []
+    for product, pairs in groupby(found, key=lambda pair: pair[0]):
+        rows = [row for _, row in pairs]
+        wrong = {index: problem for index, row in enumerate(rows) if (problem := _find_problem(product, row))}
+        problems += [f"row {index + 1} of {product.name}: {problem}" for index, problem in wrong.items()]
+        for span in product.read_rows([row for index, row in enumerate(rows) if index not in wrong]):
+            scope_spans = request.resource_spans.add().scope_spans.add()
+            scope_spans.scope.name = _scope_of(span)
+            scope_spans.spans.append(span)
+    return request, problems
+
+
+def _find_problem(product: Product, row: Row) -> str | None:
+    try:
+        list(product.read_rows([row]))
+    except UnreadableRow as problem:
+        return str(problem)
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as problem:
+        return f"{type(problem).__name__}: {problem}"
+    return None
+
+
+def find_rows(document: object) -> list[tuple[Product, Row]]:
+    """Return the rows in a document, each with its product.
+
+    Raises:
+        UnknownExport: it holds none.
+    """
+    found = list(_rows(document, 0))
+    if not found:
+        names = ", ".join(sorted(product.name for product in PRODUCTS))
+        raise UnknownExport(f"neither OTLP nor an export of {names}")
+    return found
+
+
+def _rows(document: object, depth: int) -> Iterator[tuple[Product, Row]]:
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(document, list):
+        for each in document:
+            yield from _rows(each, depth + 1)
+    elif isinstance(document, dict):
+        product = next((product for product in PRODUCTS if product.is_row(document)), None)
+        if product is not None:
+            yield product, document
+        else:
+            # The envelopes of APIs: `data`, `traces`, `runs`, `calls`, a trace around its observations.
+            for each in document.values():
+                if isinstance(each, list | dict):
+                    yield from _rows(each, depth + 1)
+
+
+def _scope_of(span: Span) -> str:
+    return next((pair.value.string_value for pair in span.attributes if pair.key in _SCOPES), "")

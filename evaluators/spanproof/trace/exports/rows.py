@@ -1,0 +1,192 @@
+"""Spans from the rows that products export: ids, times and attributes in whatever form they have.
+
+Comes in: one exported row, as JSON data. Goes out: an OTLP span, with attributes that a dialect reads.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+
+from spanproof.trace.model import AttributeValue
+from spanproof.trace.otlp.values import any_value
+
+Row: TypeAlias = dict[str, Any]
+
+_TRACE_ID_BYTES, _SPAN_ID_BYTES = 16, 8
+_LISTS_IN_NAMES = ("llm.", "retrieval.", "embedding.", "reranker.")
+"""Attributes of OpenInference whose lists are part of the name: `llm.input_messages.0.message.role`."""
+
+
+class UnreadableRow(ValueError):  # noqa: N818 - names the input
+    """A row of an export lacks what a span needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """What every product knows of a span.
+
+    Attributes:
+        start, end: as exported: ISO 8601, or a number of seconds, milliseconds, microseconds or nanoseconds.
+        error: why it failed; None where it did not.
+    """
+
+    trace_id: object
+    span_id: object
+    parent_id: object
+    name: object
+    start: object
+    end: object
+    attributes: Mapping[str, object] = field(default_factory=dict)
+    error: str | None = None
+
+
+def make_span(fields: Fields) -> Span:
+    """Return the span.
+
+    Raises:
+        UnreadableRow: it has no ids or no start.
+    """
+    start_ns = unix_ns(fields.start)
+    if start_ns is None:
+        raise UnreadableRow(f"the span {fields.span_id!r} has no readable start: {fields.start!r}")
+    span = Span(
+        trace_id=make_id(fields.trace_id, _TRACE_ID_BYTES),
+        span_id=make_id(fields.span_id, _SPAN_ID_BYTES),
+        parent_span_id=make_id(fields.parent_id, _SPAN_ID_BYTES) if fields.parent_id else b"",
+        name=str(fields.name or ""),
+        start_time_unix_nano=start_ns,
+        end_time_unix_nano=unix_ns(fields.end) or start_ns,
+    )
+    add_attributes(span, fields.attributes)
+    if fields.error is not None:
+        set_error(span, fields.error)
+    return span
+
+
+def add_attributes(span: Span, attributes: Mapping[str, object]) -> None:
+    """Add the attributes that are not None; documents are written as JSON."""
+    for key, value in attributes.items():
+        if value is not None:
+            span.attributes.add(key=key, value=any_value(_attribute(value)))
+
+
+def set_error(span: Span, message: str) -> None:
+    """Make the span's status an error with this message."""
+    span.status.code = Status.STATUS_CODE_ERROR
+    span.status.message = message
+
+
+def add_event(span: Span, name: str, attributes: Mapping[str, object], when: object = None) -> None:
+    """Add an event at a time, or at the span's end."""
+    event = span.events.add(name=name, time_unix_nano=unix_ns(when) or span.end_time_unix_nano)
+    for key, value in attributes.items():
+        if value is not None:
+            event.attributes.add(key=key, value=any_value(_attribute(value)))
+
+
+def make_id(value: object, length: int) -> bytes:
+    """Return an id of this many bytes: its own where it has one of that length, else one made of it.
+
+    Raises:
+        UnreadableRow: it is none.
+    """
+    if not isinstance(value, str) or not value:
+        raise UnreadableRow(f"a span has the id {value!r}")
+    for plain in (value.replace("-", "").removeprefix("0x"), value.rpartition("-")[2]):
+        try:
+            found = bytes.fromhex(plain)
+        except ValueError:
+            continue
+        # Jaeger writes ids without the zeros in front.
+        if len(found) == length and any(found):
+            return found
+    # The ids of most products are UUIDs: a span's is twice as long as OTLP's, and any part of it may repeat.
+    return sha256(value.encode()).digest()[:length]
+
+
+def base64_id(value: str, length: int) -> str:
+    """Return as hex an id that protobuf's JSON writes in base64; any other text as it is."""
+    try:
+        found = b64decode(value, validate=True)
+    except ValueError:
+        return value
+    return found.hex() if len(found) == length else value
+
+
+def unix_ns(value: object) -> int | None:
+    """Return a time in nanoseconds since 1970; None where there is none."""
+    if isinstance(value, datetime):
+        return _nanoseconds(value)
+    if isinstance(value, str):
+        if value.isdecimal():
+            return unix_ns(int(value))
+        try:
+            return _nanoseconds(datetime.fromisoformat(value))
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+        return None
+    # Any time from 1973 to 5138 has at least nine digits of seconds, and at most eleven.
+    scale = next((scale for scale in (10**9, 10**6, 10**3) if value * scale < 10**20), 1)
+    return int(value * scale)
+
+
+def _nanoseconds(moment: datetime) -> int:
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    # In whole microseconds: as a float a time of today has none of its last digits.
+    since = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since.days * 86_400 + since.seconds) * 10**9 + since.microseconds * 1000
+
+
+def document(value: object) -> Any:
+    """Return the document in a field that holds one as JSON, or as itself; any other text as it is."""
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def flatten(attributes: Mapping[str, object]) -> dict[str, object]:
+    """Return attributes by dotted names, as their producer wrote them, of a tree of them."""
+    return dict(_leaves("", attributes))
+
+
+def _leaves(prefix: str, value: object) -> Iterator[tuple[str, object]]:
+    if isinstance(value, Mapping) and value:
+        for name, each in value.items():
+            yield from _leaves(f"{prefix}.{name}" if prefix else str(name), each)
+    elif isinstance(value, list) and prefix.startswith(_LISTS_IN_NAMES) and any(map(_is_branch, value)):
+        for index, each in enumerate(value):
+            yield from _leaves(f"{prefix}.{index}", each)
+    elif value is not None:
+        yield prefix, value
+
+
+def _is_branch(value: object) -> bool:
+    return isinstance(value, Mapping)
+
+
+def as_json(value: object) -> str | None:
+    """Return a document as JSON, a text as it is, None as None."""
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _attribute(value: object) -> AttributeValue:
+    if isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, list) and all(isinstance(each, str | bool | int | float) for each in value):
+        return list(value)
+    return as_json(value)

@@ -1,0 +1,109 @@
+"""Weave: calls as its client, its API and its UI's export give them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from spanproof.trace.exports.rows import Fields, Row, as_json, document, make_span
+
+_KINDS = {"llm": "LLM", "agent": "AGENT", "tool": "TOOL", "retriever": "RETRIEVER", "guardrail": "GUARDRAIL"}
+_MODEL_CALLS = (
+    "openai.chat.completions",
+    "openai.responses",
+    "anthropic.",
+    "litellm.",
+    "langchain.Llm",
+    "google.genai",
+    "mistralai.",
+    "groq.",
+)
+_WORDS = {"langchain.Tool": "TOOL", "langchain.Chain": "CHAIN", "langchain.Retriever": "RETRIEVER"}
+
+
+def is_row(row: Row) -> bool:
+    """Whether this is a call."""
+    return "op_name" in row and "trace_id" in row and "id" in row
+
+
+def read_rows(rows: Sequence[Row]) -> Iterator[Span]:
+    """Yield the calls.
+
+    An op that declares no kind is a tool where another op calls it and it calls none: all rows show that.
+    """
+    callers = {row.get("parent_id") for row in rows}
+    for row in rows:
+        is_leaf = bool(row.get("parent_id")) and row.get("id") not in callers
+        yield _read_row(row, "TOOL" if is_leaf else "CHAIN")
+
+
+def _read_row(row: Row, otherwise: str) -> Span:
+    inputs, output = document(row.get("inputs")), document(row.get("output"))
+    name = str(row["op_name"]).rpartition("/op/")[2].partition(":")[0] or str(row["op_name"])
+    kind = _kind(row, name, inputs) or otherwise
+    error = row.get("exception")
+    return make_span(
+        Fields(
+            trace_id=row.get("trace_id"),
+            span_id=row.get("id"),
+            parent_id=row.get("parent_id"),
+            name=row.get("display_name") or name,
+            start=row.get("started_at"),
+            end=row.get("ended_at"),
+            attributes={
+                "openinference.span.kind": kind,
+                **_values("input", _bare(inputs)),
+                **_values("output", output),
+                **(_model(row, inputs, output) if kind == "LLM" else {}),
+                **({"tool.name": name.rpartition(".")[2]} if kind == "TOOL" else {}),
+            },
+            error=str(error).strip().splitlines()[-1] if error else None,
+        )
+    )
+
+
+def _kind(row: Row, name: str, inputs: object) -> str | None:
+    """Return the kind that the op declares, or that of the library it is of."""
+    attributes = document(row.get("attributes"))
+    own = attributes.get("weave") if isinstance(attributes, Mapping) else None
+    declared = own.get("kind") if isinstance(own, Mapping) else None
+    if isinstance(declared, str) and declared in _KINDS:
+        return _KINDS[declared]
+    if name.startswith(_MODEL_CALLS) or (
+        isinstance(inputs, Mapping) and {"messages", "model"} <= inputs.keys()
+    ):
+        return "LLM"
+    return next((kind for word, kind in _WORDS.items() if name.startswith(word)), None)
+
+
+def _bare(inputs: object) -> object:
+    """Return the arguments without the object whose method was called."""
+    return (
+        {key: value for key, value in inputs.items() if key != "self"}
+        if isinstance(inputs, Mapping)
+        else inputs
+    )
+
+
+def _values(side: str, value: object) -> dict[str, object]:
+    if value is None:
+        return {}
+    mime_type = "text/plain" if isinstance(value, str) else "application/json"
+    return {f"{side}.value": as_json(value), f"{side}.mime_type": mime_type}
+
+
+def _model(row: Row, inputs: object, output: object) -> dict[str, object]:
+    used = document(row.get("summary"))
+    by_model = used.get("usage") if isinstance(used, Mapping) else None
+    model, counts = (
+        next(iter(by_model.items()), (None, None)) if isinstance(by_model, Mapping) else (None, None)
+    )
+    if not isinstance(counts, Mapping):
+        counts = output.get("usage") if isinstance(output, Mapping) else None
+    counts = counts if isinstance(counts, Mapping) else {}
+    return {
+        "llm.model_name": model or (inputs.get("model") if isinstance(inputs, Mapping) else None),
+        "llm.token_count.prompt": counts.get("prompt_tokens") or counts.get("input_tokens"),
+        "llm.token_count.completion": counts.get("completion_tokens") or counts.get("output_tokens"),
+    }

@@ -1,0 +1,128 @@
+"""Frameworks' own spans, recorded from the real ones by `tests/peers/frameworks/record.py`.
+
+Each holds the same story: what the page promises of a framework is what its recording holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from spanproof.evaluators.detect import detect
+from spanproof.evaluators.runs import runs_of
+from spanproof.trace import Run, Span, trace_of
+from spanproof.trace.dialects import normalise
+from spanproof.trace.otlp import read_file
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "frameworks.md").read_text()
+RECORDINGS = yaml.safe_load((ROOT / "tests/peers/frameworks/frameworks.yaml").read_text())["recordings"]
+CODE = "total = 12 * 3\nprint(total)"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The run of a recording that called tools, and the spans of its trace."""
+
+    run: Run
+    spans: tuple[Span, ...]
+
+    @property
+    def calls(self):
+        return [call for step in self.run.steps for call in step.calls]
+
+
+def read(name: str) -> Recorded:
+    spans: dict[str, list[Span]] = {}
+    for request in read_file(ROOT / "tests" / "golden" / "frameworks" / f"{name}.json"):
+        for span in normalise(request):
+            spans.setdefault(span.trace_id, []).append(span)
+    found = []
+    for of_trace in spans.values():
+        trace = trace_of(of_trace)
+        found += [Recorded(run, trace.spans) for run in runs_of(trace, detect(trace)) if run.steps]
+    return next((each for each in found if any(call.kwargs for call in each.calls)), found[0])
+
+
+def ran_the_code(recorded: Recorded) -> bool:
+    return [each.source for step in recorded.run.steps for each in step.snippets if each.executed] == [CODE]
+
+
+def has_tool_calls(recorded: Recorded) -> bool:
+    calls = {call.tool.rpartition("__")[2]: call for call in recorded.calls if call.tool != "finish"}
+    given = {name: dict(call.kwargs) for name, call in calls.items()}
+    result = calls["run_python"].result
+    shown = result is not None and str(result.value) == "36"
+    return shown and given == {"run_python": {"code": CODE}, "stock_of": {"shelf": 9}}
+
+
+def has_failure(recorded: Recorded) -> bool:
+    failed = [call.error for call in recorded.calls if call.error is not None]
+    return len(failed) == 1 and failed[0].message == "no shelf 9"
+
+
+def has_type_of_failure(recorded: Recorded) -> bool:
+    failed = [call.error for call in recorded.calls if call.error is not None]
+    return [error for error in failed if "StockError" in (error.type, *error.chain)] == failed
+
+
+def has_conversation(recorded: Recorded) -> bool:
+    calls = [span for span in recorded.spans if span.input_messages and span.output_messages]
+    return len(calls) >= 3 and any(message.role == "user" for message in calls[-1].input_messages)
+
+
+def has_system_prompt(recorded: Recorded) -> bool:
+    messages = [message for span in recorded.spans for message in span.input_messages]
+    return any(message.role == "system" and "Be exact." in message.text for message in messages)
+
+
+def has_tokens(recorded: Recorded) -> bool:
+    return (recorded.run.usage.input_tokens, recorded.run.usage.output_tokens) == (30, 12)
+
+
+COLUMNS: dict[str, Callable[[Recorded], bool]] = {
+    "task": lambda recorded: recorded.run.task == "What do three boxes cost?",
+    "answer": lambda recorded: (
+        recorded.run.answer is not None and recorded.run.answer.text.strip() == "Three boxes cost 36 euros."
+    ),
+    "code": ran_the_code,
+    "tool calls": has_tool_calls,
+    "failures": has_failure,
+    "their type": has_type_of_failure,
+    "conversation": has_conversation,
+    "system prompt": has_system_prompt,
+    "tokens": has_tokens,
+}
+
+
+def table() -> dict[str, dict[str, str]]:
+    """Return the cells of the page's table by recording and column."""
+    lines = list(takewhile(bool, PAGE[PAGE.index("| framework | version") :].splitlines()))
+    head = [cell.strip() for cell in lines[0].strip("|").split("|")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+    return {row[-1].strip("`"): dict(zip(head, row, strict=True)) for row in rows}
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_the_page_says_what_the_recording_holds(name):
+    recorded, row = read(name), table()[name]
+    held = {column: "yes" if holds(recorded) else "–" for column, holds in COLUMNS.items()}
+    assert {column: row[column] for column in COLUMNS} == held
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_the_page_names_the_version_that_was_recorded(name):
+    framework = RECORDINGS[name]["packages"][0].partition("==")
+    row = table()[name]
+    assert framework[2] in row["version"], row
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_a_run_is_no_place_of_the_machine_that_recorded_it(name):
+    text = (ROOT / "tests" / "golden" / "frameworks" / f"{name}.json").read_text()
+    assert not [folder for folder in ("/root/", "/home/", "/tmp/") if folder in text]

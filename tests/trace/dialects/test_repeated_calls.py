@@ -1,0 +1,50 @@
+"""Calls that two instrumentors recorded, one within the other."""
+
+from __future__ import annotations
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+
+from spanproof.trace.dialects import normalise
+from spanproof.trace.otlp import any_value
+
+TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "run_python"}
+FULL = {**TOOL, "gen_ai.tool.call.arguments": '{"code": "1"}'}
+BARE = {**TOOL, "gen_ai.tool.call.id": "c1", "error.type": "ValueError"}
+AGENT = {"gen_ai.operation.name": "invoke_agent"}
+
+
+def kinds(outer, inner):
+    return [span.kind for span in read(outer, inner)]
+
+
+def read(outer, inner):
+    request = ExportTraceServiceRequest()
+    spans = request.resource_spans.add().scope_spans.add().spans
+    for number, attributes in enumerate((outer, inner), start=1):
+        span = spans.add(name="s", trace_id=b"\1" * 16, span_id=bytes([0] * 7 + [number]))
+        span.parent_span_id = bytes([0] * 7 + [1]) if number == 2 else b""
+        span.attributes.extend(KeyValue(key=key, value=any_value(value)) for key, value in attributes.items())
+    return normalise(request)
+
+
+@pytest.mark.parametrize(("outer", "inner", "full"), [(FULL, BARE, 0), (BARE, FULL, 1)])
+def test_the_span_with_content_is_the_call_and_gets_what_the_other_knows(outer, inner, full):
+    spans = read(outer, inner)
+    assert (spans[full].kind, spans[1 - full].kind) == ("TOOL", "CHAIN")
+    assert spans[full].tool.call_id == "c1"
+    assert spans[full].error.type == "ValueError"
+    assert not spans[1 - full].hidden
+
+
+@pytest.mark.parametrize("inner", [FULL, {**BARE, "gen_ai.tool.name": "stock_of"}])
+def test_calls_that_both_have_content_or_other_names_are_two(inner):
+    assert kinds(FULL, inner) == ["TOOL", "TOOL"]
+
+
+def test_agents_are_one_only_by_name():
+    named = {**AGENT, "gen_ai.agent.name": "clerk"}
+    assert kinds(named, named) == ["CHAIN", "AGENT"]
+    assert kinds(AGENT, AGENT) == ["AGENT", "AGENT"]
+    assert kinds(named, {**AGENT, "gen_ai.agent.name": "cook"}) == ["AGENT", "AGENT"]
