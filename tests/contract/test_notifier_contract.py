@@ -180,7 +180,7 @@ def settings_of(kind: str, url: str) -> dict[str, Any]:
             "url": url,
             "project": "OPS",
             "token": SECRET,
-            "user": "a@acme.example",
+            "user": "a@b.c",
             "labels": ["agents"],
         },
     }
