@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from pydantic import ValidationError
 
 from spanproof.alerts import AlertRule, Reading, Webhook, read
@@ -66,6 +67,46 @@ def test_a_rule_that_groups_reads_each_value_that_occurs(store, judged):
     judged("fail fail fail pass", agent="buyer")
     judged("pass pass pass fail", agent="clerk")
     assert by_group(rule(cohort={}, group_by=["agent"]), store) == {"buyer": True, "clerk": False}
+
+
+def carry(store: Store, first: int, count: int, **attributes: str) -> None:
+    """Store spans of `judged` runs with attributes; the resource has the tenant, the span the rest."""
+    request = ExportTraceServiceRequest()
+    sent = request.resource_spans.add()
+    sent.resource.attributes.add(key="tenant.id").value.string_value = attributes.pop("tenant")
+    scope = sent.scope_spans.add()
+    for number in range(first, first + count):
+        span = scope.spans.add(
+            trace_id=bytes.fromhex(f"{number:032x}"), span_id=bytes.fromhex("a" * 16), name="run",
+            start_time_unix_nano=NOW - SECOND, end_time_unix_nano=NOW,
+        )  # fmt: skip
+        for key, value in attributes.items():
+            span.attributes.add(key=f"{key}.id").value.string_value = value
+    store.write_spans([request])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"burn_rate": {"budget": 0.2, "windows": [{"long_s": 600, "short_s": 60, "factor": 2}]}},
+        {"measure": "consecutive_failures", "min_count": 2},
+        {"measure": "mean", "fires_when": "< 0.5"},
+        {"fails_when": "< 0.5"},
+    ],
+)
+def test_a_rule_watches_and_groups_by_what_spans_carry(store, judged, changes):
+    judged("pass pass pass pass fail fail fail fail")
+    carry(store, 1, 4, tenant="acme", session="s1")
+    carry(store, 5, 4, tenant="globex", session="s2")
+    watched = rule(**{"cohort": {}, "group_by": ["attribute:tenant.id"], **changes})
+    found = {reading.group["attribute:tenant.id"]: reading for reading in read(watched, store, NOW)}
+    assert {tenant: reading.firing for tenant, reading in found.items()} == {"acme": False, "globex": True}
+    assert {score.trace_id[-1] for score in behind(found["globex"], store).scores} >= set("5678")
+    assert "of attribute:tenant.id globex: " in summarise(found["globex"], Status.FIRING, NOW, NOW)
+    narrow = {**changes, "group_by": [], "cohort": {"session": "s1", "attribute:tenant.id": "acme"}}
+    assert not only(rule(**narrow), store).firing
+    assert only(rule(**{**narrow, "cohort": {"session": "s2"}}), store).firing
 
 
 def test_a_comparison_of_raw_values_takes_the_place_of_the_verdict(store, judged_cost):
@@ -229,8 +270,10 @@ def test_the_commonest_failures_differ_by_more_than_numbers(store, judged):
         ({"threshold": 0}, "greater than 0"),
         ({"threshold": 1.5}, "less than or equal to 1"),
         ({"layer": "vibes"}, "groundedness"),
-        ({"cohort": {"agnet": "x"}}, "no dimension of a cohort is named 'agnet'; known: project"),
-        ({"group_by": ["agnet"]}, "no dimension of a cohort is named 'agnet'; known: project"),
+        ({"cohort": {"agnet": "x"}}, "unknown dimension 'agnet'; the dimensions are project"),
+        ({"group_by": ["agnet"]}, "unknown dimension 'agnet'; the dimensions are project"),
+        ({"group_by": ["attribute:"]}, "attribute:KEY for any attribute"),
+        ({"group_by": ["user"], "cohort": {"user": "x"}}, "group_by: user has one value only"),
         ({"layer": "trajectory", "score": "steps"}, "trajectory.steps has no verdict: set fails_when"),
         ({"notify": [{"url": "ftp://x"}]}, "url"),
         ({"notify": [{"kind": "pigeon"}]}, "pigeon"),

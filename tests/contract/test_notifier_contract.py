@@ -5,6 +5,7 @@ The receivers on the loopback take what the real ones document, and nothing else
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import json
@@ -14,6 +15,7 @@ import socketserver
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,7 +26,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from spanproof.alerts import Alert, NotDelivered, Notification, Status, Target, notifier_for
 from spanproof.alerts.model import FailureLine, ScoreLine
@@ -173,6 +175,14 @@ def settings_of(kind: str, url: str) -> dict[str, Any]:
         "alertmanager": {"url": url, "headers": {"Authorization": f"Bearer {SECRET}"}},
         "github": {"url": url, "repository": "acme/shop", "token": SECRET, "labels": ["agents"]},
         "gitlab": {"url": url, "project": "acme/shop", "token": SECRET},
+        "linear": {"url": url, "team": "OPS", "api_key": SECRET, "label_ids": ["l-1"]},
+        "jira": {
+            "url": url,
+            "project": "OPS",
+            "token": SECRET,
+            "user": "a@b.c",
+            "labels": ["agents"],
+        },
     }
     return {"kind": kind, **by_kind[kind]}
 
@@ -311,7 +321,10 @@ def test_secrets_are_in_no_message_and_no_representation(http, kind, caplog):
     assert SECRET not in f"{caught.value!r} {caught.value} {target.id} {target.label} {caplog.text}"
 
 
-HOSTILE = "<!channel> @everyone <https://x|y> ```\n# a\x1b[31m\u202e --> ![i](https://x/t.png) " + "9" * 5000
+HOSTILE = (
+    "<!channel> @everyone <https://x|y> {noformat} ```\n# a\x1b[31m\u202e --> ![i](https://x/t.png) "
+    + "9" * 5000
+)
 
 
 @pytest.mark.parametrize("kind", HTTP_KINDS)
@@ -349,7 +362,12 @@ def test_what_an_agent_printed_neither_mentions_nor_formats_nor_floods(http, kin
     elif kind == "opsgenie":
         assert all(len(request.json["message"]) <= 130 for request in http.requests)
         assert all(len(request.json["description"]) <= 15_000 for request in http.requests)
-    elif kind in ("github", "gitlab"):
+    elif kind == "jira":
+        assert tracker.states() == ["open"] * 40
+        for text in tracker.texts():
+            assert text.count("{noformat}") == 2
+            assert len(text) < 32_767
+    elif kind in ("github", "gitlab", "linear"):
         assert tracker.states() == ["open"] * 40
         for text in tracker.texts():
             fence = re.match(r"`+", text)
@@ -367,8 +385,10 @@ class IssueTracker:
         self._issues: list[dict[str, Any]] = []
 
     def serve(self, receiver: Receiver) -> IssueTracker:
-        if self._kind in ("github", "gitlab"):
-            receiver.respond = self.answer
+        answers = {"github": self.answer, "gitlab": self.answer, "linear": self.answer_graphql}
+        answers["jira"] = self.answer_jira
+        if self._kind in answers:
+            receiver.respond = answers[self._kind]
         return self
 
     def answer(self, request: Request) -> Any:
@@ -385,6 +405,63 @@ class IssueTracker:
             assert number is not None
             assert request.json in ({"state": "closed"}, {"state_event": "close"})
             self._issues[int(number[1]) - 1]["state"] = "closed"
+        return {}
+
+    def answer_graphql(self, request: Request) -> Any:
+        """Answer as Linear's API does, whose states of a team have a type and a position."""
+        assert (request.path, request.headers["Authorization"]) == ("/graphql", SECRET)
+        query, variables = request.json["query"], request.json["variables"]
+        if "issueCreate" in query:
+            assert uuid.UUID(variables["input"]["id"]).version == 4
+            assert (variables["input"]["teamId"], variables["input"]["labelIds"]) == ("team-1", ["l-1"])
+            self._issues.append({**variables["input"], "state": "open"})
+            return {"data": {"issueCreate": {"success": True}}}
+        if "issueUpdate" in query:
+            assert variables["input"] == {"stateId": "done"}
+            next(each for each in self._issues if each["id"] == variables["id"])["state"] = "closed"
+        elif "query" in query:
+            types = {"open": "unstarted", "closed": "completed"}
+            known = [
+                {"id": each["id"], "state": {"type": types[each["state"]]}}
+                for each in self._issues
+                if each["id"] == variables["id"]
+            ]
+            states = [{"id": "shipped", "position": 4.5}, {"id": "done", "position": 3}]
+            teams = [{"id": "team-1", "states": {"nodes": states}}] if variables["team"] == "OPS" else []
+            return {"data": {"issues": {"nodes": known}, "teams": {"nodes": teams}}}
+        return {"data": {}}
+
+    def answer_jira(self, request: Request) -> Any:
+        """Answer as Jira Cloud does, whose statuses have a category, whatever a project calls them."""
+        login = base64.b64decode(request.headers["Authorization"].removeprefix("Basic ")).decode()
+        assert login == f"a@b.c:{SECRET}"
+        path, query = urlsplit(request.path).path, parse_qs(urlsplit(request.path).query)
+        categories = {"open": "new", "closed": "done"}
+        if path == "/rest/api/2/search/jql":
+            label = re.fullmatch(r'project = "OPS" AND labels = "([^"]+)"', query["jql"][0])
+            assert label is not None
+            return {
+                "issues": [
+                    {
+                        "key": each["key"],
+                        "fields": {"status": {"statusCategory": {"key": categories[each["state"]]}}},
+                    }
+                    for each in self._issues
+                    if label[1] in each["labels"]
+                ]
+            }
+        if path == "/rest/api/2/issue":
+            fields = request.json["fields"]
+            assert (fields["project"], fields["issuetype"]) == ({"key": "OPS"}, {"name": "Task"})
+            assert {"spanproof", "agents"} < set(fields["labels"])
+            assert len(fields["summary"]) <= 255
+            self._issues.append({**fields, "key": f"OPS-{len(self._issues) + 1}", "state": "open"})
+        elif path.endswith("/transitions") and request.method == "GET":
+            ways = [("11", "indeterminate"), ("31", "done")]
+            return {"transitions": [{"id": each, "to": {"statusCategory": {"key": to}}} for each, to in ways]}
+        elif path.endswith("/transitions"):
+            assert request.json == {"transition": {"id": "31"}}
+            self._issues[int(path.split("/")[-2].removeprefix("OPS-")) - 1]["state"] = "closed"
         return {}
 
     def states(self) -> list[str]:
@@ -410,6 +487,39 @@ def test_a_webhook_without_a_secret_has_no_signature_and_may_have_headers(http):
     notifier_for(target_of(settings)).send(notification(alert()))
     assert "X-Spanproof-Signature" not in http.requests[0].headers
     assert http.requests[0].headers["Authorization"] == "Bearer x"
+
+
+@pytest.mark.parametrize(("code", "refused"), [("RATELIMITED", False), ("INPUT_ERROR", True)])
+def test_an_error_of_linear_with_status_200_is_no_delivery(http, code, refused):
+    http.respond = lambda _: {"errors": [{"message": "no", "extensions": {"code": code}}], "data": None}
+    with pytest.raises(NotDelivered, match=f"linear: {code}") as caught:
+        notifier_for(target_of(settings_of("linear", http.url))).send(notification(alert()))
+    assert caught.value.refused == refused
+
+
+def test_a_team_of_linear_that_is_not_there_is_named(http):
+    IssueTracker("linear").serve(http)
+    settings = {**settings_of("linear", http.url), "team": "NONE"}
+    with pytest.raises(NotDelivered, match="there is no team with the key NONE") as caught:
+        notifier_for(target_of(settings)).send(notification(alert()))
+    assert caught.value.refused
+
+
+def test_jira_data_center_is_searched_by_its_own_path_with_a_token_alone(http):
+    settings = {**settings_of("jira", http.url), "deployment": "data_center"}
+    del settings["user"]
+    notifier_for(target_of(settings)).send(notification(alert()))
+    found, opened = http.requests
+    assert urlsplit(found.path).path == "/rest/api/2/search"
+    assert urlsplit(opened.path).path == "/rest/api/2/issue"
+    assert opened.headers["Authorization"] == f"Bearer {SECRET}"
+
+
+def test_jira_cloud_without_a_user_is_refused():
+    settings = settings_of("jira", "http://127.0.0.1:1")
+    del settings["user"]
+    with pytest.raises(ValidationError, match="set user, or deployment: data_center"):
+        target_of(settings)
 
 
 def test_a_message_in_slack_reads_well(http):

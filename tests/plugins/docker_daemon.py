@@ -24,9 +24,10 @@ import sysconfig
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import pytest
@@ -262,21 +263,34 @@ def _import_image(address: str, place: Path) -> None:
     archive.unlink()
 
 
-def write_image(archive: Path) -> None:
-    """A small root file system, as `docker import` takes it, in which `python3` is this interpreter."""
+def write_image(
+    archive: Path,
+    *,
+    programs: Sequence[str] = (),
+    packages: Sequence[str] = (),
+    trees: Mapping[str, Path] = MappingProxyType({}),
+) -> None:
+    """A small root file system, as `docker import` takes it, in which `python3` is this interpreter.
+
+    Args:
+        programs, packages: beside those that every image has.
+        trees: directories to copy, by their place in the image.
+    """
     with tarfile.open(archive, "w") as tar:
-        _fill(tar)
+        _fill(tar, [*_PROGRAMS.split(), *programs], [*_PACKAGES, *packages])
+        for place, source in trees.items():
+            _tree(tar, source, place, skip=set())
 
 
-def _fill(tar: tarfile.TarFile) -> None:
-    """A root file system: this interpreter, the packages of the tests, and a few programs."""
+def _fill(tar: tarfile.TarFile, names: Sequence[str], packages: Sequence[str]) -> None:
+    """A root file system: this interpreter, packages, and a few programs."""
     python = Path(
         sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}"
     ).resolve()
     library = Path(
         sysconfig.get_path("stdlib", vars={"base": sys.base_prefix, "installed_base": sys.base_prefix})
     )
-    programs = [Path(found).resolve() for name in _PROGRAMS.split() if (found := shutil.which(name))]
+    programs = [Path(found).resolve() for name in names if (found := shutil.which(name))]
     modules = list((library / "lib-dynload").glob("*.so"))
     installed = Path(sysconfig.get_path("purelib"))
     for name in ("tmp", "proc", "dev", "sys", "etc", "root"):
@@ -285,16 +299,17 @@ def _fill(tar: tarfile.TarFile) -> None:
         _directory(tar, directory)
     for name in ("bin", "lib", "lib64"):
         _link(tar, name, f"usr/{name}")
-    for name in _PROGRAMS.split():
+    for name in names:
         if found := shutil.which(name):
             tar.add(Path(found).resolve(), f"usr/bin/{name}", filter=_plain)
     _tree(tar, library, str(library), skip=_LEFT_OUT)
-    for name in _PACKAGES:
+    for name in packages:
         if (installed / name).exists():
             _tree(tar, installed / name, f"{library}/site-packages/{name}", skip={"tests"})
     tar.add(python, str(python), filter=_plain)
-    _link(tar, "usr/local/bin/python3", str(python))
-    shared = [found for name in _PACKAGES for found in (installed / name).rglob("*.so")]
+    for name in ("python3", "python"):
+        _link(tar, f"usr/local/bin/{name}", str(python))
+    shared = [found for name in packages for found in (installed / name).rglob("*.so")]
     for path in sorted(_libraries([python, *programs, *modules, *shared])):
         if path.startswith(f"{installed}/"):
             continue  # a package brings it, and finds it beside itself

@@ -9,9 +9,10 @@ import pytest
 from spanproof.semconv import spanproof as ours
 from spanproof.store import DeadLetter, ExternalScore, Store, open_store
 from spanproof.store.connection import _server
-from spanproof.store.dimensions import SUBJECT_KEYS, Subject
+from spanproof.store.dimensions import SUBJECT_KEYS
 from spanproof.store.schema import TABLES
 from spanproof.trace import Label, Layer
+from spanproof.trace.dimensions import Subject
 
 from .test_store import request_of
 

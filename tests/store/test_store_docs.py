@@ -12,9 +12,10 @@ from spanproof.alerts import Alert, AlertRule, Notification, Target
 from spanproof.config.alerts import Measure, check_alerts
 from spanproof.config.evaluation import Evaluation, JudgeChoice
 from spanproof.gate import AssertionSyntaxError, grammar, parse
-from spanproof.store.schema import DIMENSIONS, TABLES
+from spanproof.store.schema import TABLES
 from spanproof.suites import CaseStatus
 from spanproof.trace.codec import from_plain
+from spanproof.trace.dimensions import DIMENSIONS
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -252,3 +252,14 @@ def test_a_case_file_damaged_anywhere_is_a_case_or_one_clear_error(damaged, data
 def damaged(evaluation, suite) -> tuple[Path, bytes]:
     path = suite / "cases" / promote(evaluation, RUN_ID, suite).id / "case.yaml"
     return path, path.read_bytes()
+
+
+def test_a_suite_is_written_by_hand(tmp_path):
+    folder = tmp_path / "mine" / "cases" / "sum"
+    folder.mkdir(parents=True)
+    (folder / "case.yaml").write_text("task: What is 2+2?\nmust:\n- answer: {number: 4}\n")
+    with pytest.raises(SuiteError, match="or write one with the line `format: 1`"):
+        load_suite(tmp_path / "mine")
+    (tmp_path / "mine" / "suite.yaml").write_text("format: 1\n")
+    (case,) = load_suite(tmp_path / "mine")
+    assert (case.id, case.task) == ("sum", "What is 2+2?")

@@ -3025,6 +3025,8 @@ export interface operations {
                 language?: string | null;
                 executor?: string | null;
                 release?: string | null;
+                /** @description DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`. */
+                where?: string[];
             };
             header?: never;
             path?: never;
@@ -3088,10 +3090,13 @@ export interface operations {
                 language?: string | null;
                 executor?: string | null;
                 release?: string | null;
+                /** @description DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`. */
+                where?: string[];
             };
             header?: never;
             path: {
-                dimension: "project" | "service" | "agent" | "model" | "prompt_version" | "task" | "language" | "executor" | "release";
+                /** @description Of the cohort, `session`, `user`, or `attribute:KEY`. */
+                dimension: string;
             };
             cookie?: never;
         };
@@ -3149,7 +3154,8 @@ export interface operations {
             };
             header?: never;
             path: {
-                dimension: "project" | "service" | "agent" | "model" | "prompt_version" | "task" | "language" | "executor" | "release";
+                /** @description Of the cohort, `session`, `user`, or `attribute:KEY`. */
+                dimension: string;
             };
             cookie?: never;
         };
@@ -3203,7 +3209,7 @@ export interface operations {
                 /** @description Of the layer; its own value when not given. */
                 score?: string | null;
                 /** @description Dimensions to split by. */
-                by?: ("project" | "service" | "agent" | "model" | "prompt_version" | "task" | "language" | "executor" | "release")[];
+                by?: string[];
                 /** @description How far back, in hours. */
                 hours?: number;
                 buckets?: number;
@@ -3217,6 +3223,8 @@ export interface operations {
                 language?: string | null;
                 executor?: string | null;
                 release?: string | null;
+                /** @description DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`. */
+                where?: string[];
             };
             header?: never;
             path?: never;
@@ -3350,6 +3358,8 @@ export interface operations {
                 language?: string | null;
                 executor?: string | null;
                 release?: string | null;
+                /** @description DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`. */
+                where?: string[];
             };
             header?: never;
             path?: never;
@@ -3789,6 +3799,8 @@ export interface operations {
                 language?: string | null;
                 executor?: string | null;
                 release?: string | null;
+                /** @description DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`. */
+                where?: string[];
             };
             header?: never;
             path?: never;
@@ -3852,6 +3864,8 @@ export interface operations {
                 language?: string | null;
                 executor?: string | null;
                 release?: string | null;
+                /** @description DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`. */
+                where?: string[];
             };
             header?: never;
             path: {
@@ -4553,13 +4567,13 @@ export interface operations {
     compare_api_v1_compare_get: {
         parameters: {
             query?: {
-                dimension?: ("project" | "service" | "agent" | "model" | "prompt_version" | "task" | "language" | "executor" | "release") | "window";
+                dimension?: string | "window";
                 /** @description Value on the one side. */
                 before?: string;
                 /** @description Value on the other side. */
                 after?: string;
                 /** @description Dimension whose values are compared one by one. */
-                by?: "project" | "service" | "agent" | "model" | "prompt_version" | "task" | "language" | "executor" | "release";
+                by?: string;
                 /** @description How far back, in hours. */
                 hours?: number;
                 limit?: number;
@@ -4572,6 +4586,8 @@ export interface operations {
                 language?: string | null;
                 executor?: string | null;
                 release?: string | null;
+                /** @description DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`. */
+                where?: string[];
             };
             header?: never;
             path?: never;
@@ -4757,6 +4773,8 @@ export interface operations {
                 language?: string | null;
                 executor?: string | null;
                 release?: string | null;
+                /** @description DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`. */
+                where?: string[];
             };
             header?: never;
             path?: never;
@@ -5290,6 +5308,8 @@ export interface operations {
                 language?: string | null;
                 executor?: string | null;
                 release?: string | null;
+                /** @description DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`. */
+                where?: string[];
             };
             header?: never;
             path?: never;
@@ -5448,6 +5468,8 @@ export interface operations {
                 language?: string | null;
                 executor?: string | null;
                 release?: string | null;
+                /** @description DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`. */
+                where?: string[];
             };
             header?: never;
             path?: never;

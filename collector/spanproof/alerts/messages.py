@@ -14,9 +14,12 @@ from urllib.parse import quote
 from spanproof.alerts.model import Alert, Status
 from spanproof.alerts.rules import Reading
 from spanproof.config.alerts import AlertRule, Measure
+from spanproof.trace.dimensions import DIMENSIONS
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]+")
 _MOST_SCORES = 5
+# The console's query line has no words for other dimensions: its list then has more than the alert's runs.
+_CONSOLE_NAMES = frozenset(DIMENSIONS) - {"fixture_set"}
 _WHAT = {
     Measure.FAIL_RATE: "fail",
     Measure.ERROR_RATE: "errored",
@@ -115,7 +118,7 @@ def console_url(base: str | None, rule: AlertRule, cohort: Mapping[str, str]) ->
     if not base:
         return ""
     terms = ["label:fail", f"layer:{rule.layer.value}"]
-    terms += [f"{name}:{_quoted(value)}" for name, value in cohort.items()]
+    terms += [f"{name}:{_quoted(value)}" for name, value in cohort.items() if name in _CONSOLE_NAMES]
     terms.append(f"since:{max(1, round(rule.longest_s / 3600))}h")
     return f"{base.rstrip('/')}/traces?q={quote(' '.join(terms))}"
 

@@ -7,16 +7,20 @@ import binascii
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import Depends, HTTPException, Query
+from pydantic import AfterValidator, Field
 
 from spanproof.store import Store
+from spanproof.trace.dimensions import check_dimension
 
 HOUR_NS = 3_600 * 10**9
 
-Dimension = Literal[
-    "project", "service", "agent", "model", "prompt_version", "task", "language", "executor", "release"
+Dimension = Annotated[
+    str,
+    AfterValidator(check_dimension),
+    Field(description="Of the cohort, `session`, `user`, or `attribute:KEY`.", max_length=300),
 ]
 Hours = Annotated[float, Query(gt=0, le=24 * 366, description="How far back, in hours.")]
 MaybeHours = Annotated[float | None, Query(gt=0, le=24 * 366, description="How far back, in hours.")]
@@ -35,13 +39,34 @@ def _cohort_parameters(
     language: Name = None,
     executor: Name = None,
     release: Name = None,
+    where: Annotated[
+        list[str],
+        Query(max_length=10, description="DIMENSION=VALUE; any dimension, as `attribute:tenant.id=acme`."),
+    ] = [],  # noqa: B006
 ) -> Mapping[str, str]:
-    """Return the dimensions that are given, with their values."""
+    """Return the dimensions that are given, with their values.
+
+    Raises:
+        HTTPException: 422: `where` is not of that form, or there is no such dimension.
+    """
     given = {
         "project": project, "service": service, "agent": agent, "model": model, "task": task,
         "release": release, "prompt_version": prompt_version, "language": language, "executor": executor,
     }  # fmt: skip
-    return {name: value for name, value in given.items() if value is not None}
+    cohort = {name: value for name, value in given.items() if value is not None}
+    for each in where:
+        dimension, equals, value = each.partition("=")
+        if not equals:
+            raise _refuse_where(each, "write DIMENSION=VALUE")
+        try:
+            cohort[check_dimension(dimension)] = value
+        except ValueError as problem:
+            raise _refuse_where(each, str(problem)) from problem
+    return cohort
+
+
+def _refuse_where(given: str, reason: str) -> HTTPException:
+    return HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, f"where {given[:100]!r}: {reason}")
 
 
 Cohort = Annotated[Mapping[str, str], Depends(_cohort_parameters)]

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from enum import StrEnum
 from importlib.metadata import entry_points
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from spanproof.config.evaluation import Cohorted, Evaluation, JudgeChoice, OwnEvaluator
+from spanproof.config.evaluation import Evaluation, JudgeChoice, OwnEvaluator
 from spanproof.config.section import Seconds, Section
 from spanproof.config.targets import Target
 from spanproof.evaluators.scores import nearest
 from spanproof.gate.assertion import Bound, ScoreRef
 from spanproof.gate.errors import AssertionRefused, AssertionSyntaxError
 from spanproof.gate.grammar import parse_comparison
-from spanproof.trace import Cohort, Layer
+from spanproof.trace import Layer
+from spanproof.trace.dimensions import check_dimension, check_dimensions
 
-
-def _known_dimension(name: str) -> str:
-    known = [dimension.name for dimension in fields(Cohort)]
-    if name not in known:
-        raise ValueError(f"no dimension of a cohort is named {name!r}; known: {', '.join(known)}")
-    return name
-
-
-_Dimension = Annotated[str, AfterValidator(_known_dimension)]
+_Dimension = Annotated[str, AfterValidator(check_dimension)]
+_Chosen = Annotated[Mapping[str, str], AfterValidator(check_dimensions)]
 
 
 class Measure(StrEnum):
@@ -146,8 +139,9 @@ class AlertRule(Section):
         default=None,
         description="Comparison of a mean or percentile, in place of `threshold`: `> 20 steps`.",
     )
-    cohort: Cohorted = Field(
-        default={}, description="Only scores with all of these values, by dimension of the cohort."
+    cohort: _Chosen = Field(
+        default={},
+        description="Only scores with all of these values, by dimension; docs/query.md has the dimensions.",
     )
     group_by: tuple[_Dimension, ...] = Field(
         default=(), description="Dimensions: each of their values that occurs has an alert of its own."

@@ -229,6 +229,59 @@ class GitLabIssue(_Target):
         return self.project
 
 
+class LinearIssue(_Target):
+    """Issues of a Linear team: an alert opens one, its end completes it."""
+
+    kind: Literal["linear"] = Field(description="Kind of the target.")
+    team: str = Field(pattern=r"^\w+$", description="The team's key, which its issues begin with: `OPS`.")
+    api_key: SecretStr = Field(description="An API key that may read and write issues.")
+    label_ids: tuple[str, ...] = Field(default=(), description="Ids of labels of the issues.")
+    url: Url = Field(default="https://api.linear.app", description="Base URL of the API.")
+
+    @property
+    def _address(self) -> str:
+        return f"{self.url} {self.team}"
+
+    @property
+    def _shown(self) -> str:
+        return self.team
+
+
+class JiraIssue(_Target):
+    """Issues of a Jira project: an alert opens one, its end moves it to a status that is done."""
+
+    kind: Literal["jira"] = Field(description="Kind of the target.")
+    url: Url = Field(description="Base URL, such as `https://acme.atlassian.net`.")
+    project: str = Field(pattern=r"^[A-Za-z]\w*$", description="The project's key: `OPS`.")
+    token: SecretStr = Field(description="An API token of the user, or a personal access token.")
+    user: str | None = Field(
+        default=None,
+        description="The user's e-mail address, which Jira Cloud needs; none sends the token alone, as"
+        " Data Center takes it.",
+    )
+    deployment: Literal["cloud", "data_center"] = Field(
+        default="cloud", description="Which Jira it is; they search by different paths."
+    )
+    issue_type: str = Field(default="Task", min_length=1, description="Name of the type of its issues.")
+    labels: tuple[Annotated[str, Field(pattern=r"^\S+$")], ...] = Field(
+        default=(), description="Further labels beside `spanproof`; without spaces."
+    )
+
+    @model_validator(mode="after")
+    def _logs_in(self) -> JiraIssue:
+        if self.deployment == "cloud" and self.user is None:
+            raise ValueError("Jira Cloud takes a token with its user: set user, or deployment: data_center")
+        return self
+
+    @property
+    def _address(self) -> str:
+        return f"{self.url} {self.project}"
+
+    @property
+    def _shown(self) -> str:
+        return self.project
+
+
 class Exec(_Target):
     """A program of your own: it gets the JSON document on its standard input, and must exit with 0."""
 
@@ -261,6 +314,8 @@ Target: TypeAlias = Annotated[
     | Annotated[Email, Tag("email")]
     | Annotated[GitHubIssue, Tag("github")]
     | Annotated[GitLabIssue, Tag("gitlab")]
+    | Annotated[LinearIssue, Tag("linear")]
+    | Annotated[JiraIssue, Tag("jira")]
     | Annotated[Exec, Tag("exec")],
     Discriminator(_kind_of),
 ]

@@ -8,25 +8,15 @@ attribute of the span is taken before one of its resource.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import StrEnum
 from hashlib import blake2b
 from typing import Any, Final
 
 from spanproof.store.errors import StoreError
-from spanproof.store.schema import DIMENSIONS, OTEL_TRACES
-
-ATTRIBUTE: Final = "attribute:"
-"""Before the key of an attribute that is a dimension."""
+from spanproof.store.schema import OTEL_TRACES
+from spanproof.trace.dimensions import ATTRIBUTE, Subject, check_dimension, is_carried
 
 OTHERS: Final = "(others)"
 """The value of rows whose own value is not among the commonest of a dimension that spans carry."""
-
-
-class Subject(StrEnum):
-    """Whose traces are meant."""
-
-    SESSION = "session"
-    USER = "user"
 
 
 SUBJECT_KEYS: Final = {
@@ -47,24 +37,16 @@ SUBJECT_KEYS: Final = {
 """Attributes of a span or its resource that name a session or a user, in the conventions that have one."""
 
 
-def check_dimension(name: str) -> None:
-    """Raise StoreError where there is no such dimension."""
-    if name not in DIMENSIONS and not is_carried(name):
-        known = ", ".join((*DIMENSIONS, *Subject))
-        raise StoreError(
-            f"cohort: unknown dimension {name!r}; the dimensions are {known}, and {ATTRIBUTE}KEY for any"
-            " attribute of spans or resources"
-        )
-
-
-def is_carried(name: str) -> bool:
-    """Whether spans carry the dimension, as no column of a cohort has it."""
-    return name in list(Subject) or (name.startswith(ATTRIBUTE) and len(name) > len(ATTRIBUTE))
-
-
 def column_of(name: str) -> str:
-    """Return the column of a dimension: its own, or the one that `with_carried` adds."""
-    check_dimension(name)
+    """Return the column of a dimension: its own, or the one that `with_carried` adds.
+
+    Raises:
+        StoreError: there is no such dimension.
+    """
+    try:
+        check_dimension(name)
+    except ValueError as problem:
+        raise StoreError(f"cohort: {problem}") from problem
     if not is_carried(name):
         return name
     # Keys are free text, which no name of a column is.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from clickhouse_connect.driver.client import Client
 
 from spanproof.semconv import spanproof as ours
-from spanproof.store.dimensions import SUBJECT_KEYS, Subject
+from spanproof.store.dimensions import SUBJECT_KEYS
 from spanproof.store.layout import Layout
 from spanproof.store.rollups import hours_of_traces, mark_hours
 from spanproof.store.schema import (
@@ -25,6 +25,7 @@ from spanproof.store.schema import (
     SNIPPETS,
     TRACES,
 )
+from spanproof.trace.dimensions import Subject
 
 _TABLES = {
     # Spans go last: by them a session or a user is found, also again where a deletion was cut off.

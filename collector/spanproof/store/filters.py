@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from spanproof.store.dimensions import column_of, is_carried, with_carried
+from spanproof.store.dimensions import column_of, with_carried
 from spanproof.store.values import FailsWhen
 from spanproof.trace import Layer
+from spanproof.trace.dimensions import is_carried
 
 
 @dataclass(frozen=True, slots=True)

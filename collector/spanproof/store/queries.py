@@ -15,13 +15,14 @@ from typing import Any
 from clickhouse_connect.driver.client import Client
 
 from spanproof.store.cells import table_time
-from spanproof.store.dimensions import OTHERS, check_dimension, column_of, is_carried
+from spanproof.store.dimensions import OTHERS, column_of
 from spanproof.store.filters import Filter, verdict_conditions
 from spanproof.store.rollups import SUMS, verdict_source
 from spanproof.store.rows import failing_layers, score_of
 from spanproof.store.schema import ROLLUP_SUMS, SCORES
 from spanproof.store.values import FailRate, FailsWhen, Group, RunRow, TraceRow
 from spanproof.trace import Layer, Outcome, Score
+from spanproof.trace.dimensions import is_carried
 
 MOST_VALUES = 100
 """Values of a dimension that spans carry; the scores of all others are one group."""
@@ -142,7 +143,6 @@ def _grouping_keys(
     keys: list[str] = []
     commonest: dict[str, Any] = {}
     for name in by:
-        check_dimension(name)
         column = column_of(name)
         if not is_carried(name):
             keys.append(column)

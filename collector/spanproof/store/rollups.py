@@ -15,10 +15,9 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from spanproof.store.dimensions import column_of, is_carried
+from spanproof.store.dimensions import column_of
 from spanproof.store.filters import Filter, verdict_conditions
 from spanproof.store.schema import (
-    DIMENSIONS,
     ROLLUP_MARKS,
     ROLLUP_SUMS,
     SCORES,
@@ -27,6 +26,7 @@ from spanproof.store.schema import (
     Table,
 )
 from spanproof.store.values import FailsWhen
+from spanproof.trace.dimensions import DIMENSIONS, is_carried
 
 HOUR_S = 3600
 _HOUR_NS = HOUR_S * 10**9

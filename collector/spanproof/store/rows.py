@@ -17,7 +17,6 @@ from spanproof.sandbox.scanners.model import Scan
 from spanproof.store.cells import Row, storable, table_time, unsigned
 from spanproof.store.documents import DOCUMENT_FORMAT
 from spanproof.store.schema import (
-    DIMENSIONS,
     FAILURES,
     REPLAYS,
     SCORES,
@@ -38,6 +37,7 @@ from spanproof.trace import (
     Snippet,
 )
 from spanproof.trace.codec import decode, encode
+from spanproof.trace.dimensions import DIMENSIONS
 
 
 def rows_of(

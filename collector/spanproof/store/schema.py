@@ -7,11 +7,10 @@ and written again, ends in the same rows; the truth is read with FINAL.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
-from spanproof.trace import Cohort
+from spanproof.trace.dimensions import DIMENSIONS
 
-DIMENSIONS = tuple(field.name for field in fields(Cohort))
 """The columns of a cohort; every score has them."""
 
 FINAL_SETTINGS = {

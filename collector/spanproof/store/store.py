@@ -28,7 +28,6 @@ from spanproof.store.browse import Browse
 from spanproof.store.cells import Row
 from spanproof.store.connection import Connections, connect
 from spanproof.store.dead_letters import DeadLetter, dead_letters, letter_row
-from spanproof.store.dimensions import Subject
 from spanproof.store.documents import DOCUMENT_FORMAT, read_document
 from spanproof.store.erase import erase_traces, traces_of
 from spanproof.store.external import (
@@ -70,6 +69,7 @@ from spanproof.store.sql import select
 from spanproof.store.supersede import before, supersede
 from spanproof.store.values import FailRate, FailsWhen, Group, TraceRow
 from spanproof.trace import Layer, Score
+from spanproof.trace.dimensions import Subject
 
 _HOUR_NS = rollups.HOUR_S * 10**9
 

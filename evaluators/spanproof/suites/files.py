@@ -105,7 +105,10 @@ def load_suite(suite: Path) -> list[Case]:
         SuiteError: no suite, or a case that is not what it must be.
     """
     if not (suite / "suite.yaml").is_file():
-        raise SuiteError(f"{suite} is no suite: it has no suite.yaml; `spanproof promote` makes one")
+        raise SuiteError(
+            f"{suite} is no suite: it has no suite.yaml; `spanproof promote` and `suite import` make one,"
+            f" or write one with the line `format: {FORMAT}`"
+        )
     head = _load_yaml(suite / "suite.yaml")
     _check_format(suite / "suite.yaml", head)
     folders = sorted(path.parent for path in (suite / "cases").glob("*/case.yaml"))
@@ -291,7 +294,8 @@ def _frozen_content(folder: Path, name: str, kept: str) -> bytes:
 
 
 def _check_format(path: Path, head: Mapping[str, Any]) -> None:
-    if head.get("format") != FORMAT:
+    # What people write by hand is of today's format.
+    if head.get("format", FORMAT) != FORMAT:
         raise SuiteError(f"{path}: format {head.get('format')!r}, this Spanproof reads {FORMAT}")
 
 

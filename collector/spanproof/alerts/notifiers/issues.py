@@ -1,4 +1,4 @@
-"""Issue trackers: an alert opens an issue, its end closes it with a comment.
+"""GitHub and GitLab: an alert opens an issue, its end closes it with a comment.
 
 The alert's id is in the issue's text, so that an issue which exists already is found and not opened again.
 """
@@ -40,13 +40,13 @@ class GitHubNotifier:
         for alert in notification.alerts:
             known = self._find(alert)
             if alert.status is Status.FIRING and known is None:
-                body = {"title": title(alert), "body": _text(alert), "labels": self._labels}
+                body = {"title": title(alert), "body": _body(alert), "labels": self._labels}
                 self._http.post_json(self._issues, body)
             elif alert.status is Status.RESOLVED and known is not None and known.get("state") == "open":
                 issue = f"{self._issues}/{known['number']}"
                 # Closed first: a comment that is lost says less than an issue that stays open.
                 self._http.request("PATCH", issue, orjson.dumps({"state": "closed"}))
-                self._http.post_json(f"{issue}/comments", {"body": _quoted(alert.summary)})
+                self._http.post_json(f"{issue}/comments", {"body": quote_line(alert.summary)})
 
     def _find(self, alert: Alert) -> Mapping[str, Any] | None:
         query = {"labels": _LABEL, "state": "all", "sort": "created", "direction": "desc"}
@@ -69,12 +69,12 @@ class GitLabNotifier:
         for alert in notification.alerts:
             known = self._find(alert)
             if alert.status is Status.FIRING and known is None:
-                body = {"title": title(alert), "description": _text(alert), "labels": self._labels}
+                body = {"title": title(alert), "description": _body(alert), "labels": self._labels}
                 self._http.post_json(self._issues, body)
             elif alert.status is Status.RESOLVED and known is not None and known.get("state") == "opened":
                 issue = f"{self._issues}/{known['iid']}"
                 self._http.request("PUT", issue, orjson.dumps({"state_event": "close"}))
-                self._http.post_json(f"{issue}/notes", {"body": _quoted(alert.summary)})
+                self._http.post_json(f"{issue}/notes", {"body": quote_line(alert.summary)})
 
     def _find(self, alert: Alert) -> Mapping[str, Any] | None:
         query = {"labels": _LABEL, "order_by": "created_at", "sort": "desc"}
@@ -97,12 +97,18 @@ def _marker(alert: Alert) -> str:
     return f"<!-- spanproof:{alert.id} -->"
 
 
-def _text(alert: Alert) -> str:
+def _body(alert: Alert) -> str:
+    return f"{describe_alert(alert)}\n\n{_marker(alert)}"
+
+
+def describe_alert(alert: Alert) -> str:
+    """Return what an issue in Markdown says of an alert, with a link to the console."""
     lines = (one_line(line, 500) for line in plain_text(alert).split("\n"))
-    return f"{_fenced(chr(10).join(lines))}\n\n{alert.url}\n\n{_marker(alert)}"
+    return f"{_fenced(chr(10).join(lines))}\n\n{alert.url}".rstrip()
 
 
-def _quoted(text: str) -> str:
+def quote_line(text: str) -> str:
+    """Return hostile text as one line of Markdown that mentions, links and formats nothing."""
     return _fenced(one_line(text, 500))
 
 

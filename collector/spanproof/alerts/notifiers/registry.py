@@ -9,6 +9,8 @@ from spanproof.alerts.notifiers.base import Notifier
 from spanproof.alerts.notifiers.chat import DiscordNotifier, SlackNotifier, TeamsNotifier
 from spanproof.alerts.notifiers.incidents import AlertmanagerNotifier, OpsgenieNotifier, PagerDutyNotifier
 from spanproof.alerts.notifiers.issues import GitHubNotifier, GitLabNotifier
+from spanproof.alerts.notifiers.jira import JiraNotifier
+from spanproof.alerts.notifiers.linear import LinearNotifier
 from spanproof.alerts.notifiers.mail import EmailNotifier
 from spanproof.alerts.notifiers.program import ExecNotifier
 from spanproof.alerts.notifiers.webhook import WebhookNotifier
@@ -25,6 +27,8 @@ NOTIFIERS: Mapping[str, Callable[[Any], Notifier]] = {
     "email": EmailNotifier,
     "github": GitHubNotifier,
     "gitlab": GitLabNotifier,
+    "linear": LinearNotifier,
+    "jira": JiraNotifier,
     "exec": ExecNotifier,
 }
 """By the target's `kind`."""

@@ -14,7 +14,7 @@ from spanproof.api.access import WRITER, Opened
 from spanproof.api.parameters import Cohort, Hours, window
 from spanproof.api.problems import described
 from spanproof.store import FailureCluster, TriageAction
-from spanproof.store.schema import DIMENSIONS
+from spanproof.trace.dimensions import DIMENSIONS
 
 router = APIRouter()
 _MISSING: dict[int | str, dict[str, Any]] = {404: described("there is none")}

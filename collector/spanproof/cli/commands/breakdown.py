@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,10 +11,10 @@ from rich.table import Table
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.cohort import by_option, where_option
+from spanproof.cli.options.rows import RowsOutput, rows_options
 from spanproof.cli.options.store import opened_store, parse_span, store_option
-from spanproof.cli.output.console import console, inform, print_json
+from spanproof.cli.output.console import console, inform
 from spanproof.cli.output.hostile import plain
-from spanproof.cli.output.tables import write_columns, write_csv
 from spanproof.evaluators.intervals import wilson
 from spanproof.store.breakdown import Breakdown, Fact
 
@@ -25,24 +24,14 @@ from spanproof.store.breakdown import Breakdown, Fact
 @by_option("A dimension; may be given often: agent, user, attribute:tenant.id.")
 @where_option
 @click.option("--since", default="24h", show_default=True, help="The window: 90s, 15m, 24h, 7d.")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Rows at most.")
-@click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the rows to a file: .parquet or .arrow.",
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON line per row on stdout.")
+@rows_options
 @store_option
 def command(
     fact: str,
     by: tuple[str, ...],
     cohort: dict[str, str],
     since: str,
-    limit: int,
-    as_csv: bool,
-    out: Path | None,
-    as_json: bool,
+    output: RowsOutput,
     location: str,
 ) -> int:
     """Count what happened to the code of agents over a window, by cohort.
@@ -54,17 +43,14 @@ def command(
     end = time.time_ns() + 1
     start = max(0, end - parse_span("--since", since))
     with opened_store(location) as store:
-        found = store.break_down(Fact(fact), by, start_ns=start, end_ns=end, cohort=cohort, limit=limit)
+        found = store.break_down(
+            Fact(fact), by, start_ns=start, end_ns=end, cohort=cohort, limit=output.limit
+        )
     rows = [_as_json(each, by, fact) for each in found]
     names = [*by, fact, "snippets", "whole", "share", "low", "high"]
-    if as_json:
-        for row in rows:
-            print_json(row)
-    elif out is not None:
-        write_columns(out, names, rows)
-    elif as_csv:
-        write_csv(names, rows)
-    elif rows:
+    if output.write(names, rows):
+        return EXIT_PASS
+    if rows:
         console.print(_table(rows, names))
     else:
         inform(f"no {fact} in the last {since}")

@@ -102,7 +102,7 @@ def delete(
 
 
 def _ids(store: Store, traces: tuple[str, ...], session: str | None, user: str | None) -> list[str]:
-    from spanproof.store.dimensions import Subject
+    from spanproof.trace.dimensions import Subject
 
     found = dict.fromkeys(each.strip().lower() for each in traces)
     for subject, value in ((Subject.SESSION, session), (Subject.USER, user)):

@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 import click
@@ -15,10 +14,10 @@ from rich.text import Text
 
 from spanproof.cli.exit_codes import EXIT_PASS
 from spanproof.cli.options.cohort import by_option, where_option
+from spanproof.cli.options.rows import RowsOutput, rows_options
 from spanproof.cli.options.store import opened_store, parse_span, store_option
-from spanproof.cli.output.console import console, inform, print_json
+from spanproof.cli.output.console import console, inform
 from spanproof.cli.output.hostile import plain
-from spanproof.cli.output.tables import write_columns, write_csv
 from spanproof.cli.output.words import format_amount, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.intervals import difference_interval, wilson
@@ -90,14 +89,7 @@ _PARTS = {
 @click.option("--since", default="24h", show_default=True, help="The window: 90s, 15m, 24h, 7d.")
 @click.option("--every", help="A row per stretch of time: 5m, 1h, 1d.")
 @click.option("--compare", is_flag=True, help="Beside the window of the same length before it.")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Rows at most.")
-@click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the rows to a file: .parquet or .arrow.",
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON line per row on stdout.")
+@rows_options
 @store_option
 def command(
     score: str,
@@ -107,10 +99,7 @@ def command(
     since: str,
     every: str | None,
     compare: bool,
-    limit: int,
-    as_csv: bool,
-    out: Path | None,
-    as_json: bool,
+    output: RowsOutput,
     location: str,
 ) -> int:
     """Count and measure a score over a window, by cohort and time.
@@ -137,20 +126,14 @@ def command(
         )
 
     with opened_store(location) as store:
-        found = groups(store, end, limit)
+        found = groups(store, end, output.limit)
         former = {each.values: each for each in groups(store, end - length, 10_000)} if compare else {}
     rows = [_Row(each, former.get(each.values), Rate(rate)) for each in found if _has_any(each)]
-    if as_json:
-        for row in rows:
-            print_json(_as_json(row, by, timed=step is not None))
-    elif as_csv or out is not None:
-        written = [_as_json(row, by, timed=step is not None) for row in rows]
-        names = [name for name in (written[0] if written else {}) if name not in ("before", "change")]
-        if out is not None:
-            write_columns(out, names, written)
-        else:
-            write_csv(names, written)
-    elif rows:
+    written = [_as_json(row, by, timed=step is not None) for row in rows]
+    names = [name for name in (written[0] if written else {}) if name not in ("before", "change")]
+    if output.write(names, written):
+        return EXIT_PASS
+    if rows:
         console.print(_table(rows, by, wanted, Rate(rate), timed=step is not None, compare=compare))
     else:
         inform(f"no {wanted} in the last {since}")

@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from spanproof.cli.problems import UsageProblem
-from spanproof.store.dimensions import check_dimension
-from spanproof.store.errors import StoreError
+from spanproof.trace.dimensions import check_dimension
 
 
 def where_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -54,6 +53,6 @@ def _read_cohort(where: Sequence[str]) -> dict[str, str]:
 def _check(place: str, dimension: str) -> None:
     try:
         check_dimension(dimension)
-    except StoreError as problem:
-        wrong, _, remedy = str(problem).removeprefix("cohort: ").partition("; ")
+    except ValueError as problem:
+        wrong, _, remedy = str(problem).partition("; ")
         raise UsageProblem(f"{place}: {wrong}", f"{remedy[:1].upper()}{remedy[1:]}.") from problem

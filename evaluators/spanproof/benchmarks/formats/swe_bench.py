@@ -135,7 +135,11 @@ class PatchProblem(Problem):
             return dict.fromkeys(
                 self.test_sets, unjudged(f"the test patch does not apply: {ran.stderr[-300:]}")
             )
-        statuses = read_statuses(output.partition(_STARTED)[2])
+        printed = output.partition(_STARTED)[2]
+        statuses = read_statuses(printed)
+        if not statuses:
+            reason = f"no test ran; the runner printed: {printed.strip()[-300:]}"
+            return dict.fromkeys(self.test_sets, failed(reason, None, ran.wall_s))
         turned = _grade_list("FAIL_TO_PASS", self.fail_to_pass, statuses, ran.wall_s)
         kept = _grade_list("PASS_TO_PASS", self.pass_to_pass, statuses, ran.wall_s)
         return {"resolved": kept if turned.passed else turned, "FAIL_TO_PASS": turned, "PASS_TO_PASS": kept}

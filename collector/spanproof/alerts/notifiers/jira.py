@@ -1,0 +1,91 @@
+"""Jira: an alert opens an issue of a project, its end moves it to a status that is done, with a comment.
+
+The alert's id is a label of its issue, by which an issue that exists already is found.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from spanproof.alerts.messages import one_line, plain_text, title
+from spanproof.alerts.model import Alert, Notification, Status
+from spanproof.alerts.notifiers.http import HttpTarget
+from spanproof.config.targets import JiraIssue
+
+_LABEL: Final = "spanproof"
+_DONE: Final = "done"
+"""Key of the category of all statuses that end an issue, whatever a project calls them."""
+
+_LONGEST_TEXT: Final = 30_000
+"""Characters; a description of Jira has at most 32,767."""
+
+
+class JiraNotifier:
+    """Opens and ends issues of a project, by the REST API 2, which Jira Cloud and Data Center both have."""
+
+    def __init__(self, target: JiraIssue) -> None:
+        self._api = f"{target.url.rstrip('/')}/rest/api/2"
+        # Cloud has taken the older path away, and Data Center has no other.
+        self._search = f"{self._api}/search/jql" if target.deployment == "cloud" else f"{self._api}/search"
+        self._fields = {"project": {"key": target.project}, "issuetype": {"name": target.issue_type}}
+        self._labels = [_LABEL, *target.labels]
+        self._project = target.project
+        token = target.token.get_secret_value()
+        login = f"Bearer {token}"
+        if target.user is not None:
+            login = f"Basic {b64encode(f'{target.user}:{token}'.encode()).decode()}"
+        self._http = HttpTarget(target.kind, target.timeout_s, {"Authorization": login})
+
+    def send(self, notification: Notification) -> None:
+        """Open or end an issue for each alert."""
+        for alert in notification.alerts:
+            known = self._find(alert)
+            if alert.status is Status.FIRING and known is None:
+                fields = {
+                    **self._fields,
+                    "summary": title(alert),
+                    "description": _quoted(plain_text(alert)),
+                    "labels": [*self._labels, _label(alert)],
+                }
+                self._http.post_json(f"{self._api}/issue", {"fields": fields})
+            elif alert.status is Status.RESOLVED and known is not None and not _is_done(known["fields"]):
+                self._end(str(known["key"]), alert)
+
+    def _end(self, key: str, alert: Alert) -> None:
+        issue = f"{self._api}/issue/{quote(key, safe='')}"
+        found = self._http.request("GET", f"{issue}/transitions") or {}
+        ways = [way["id"] for way in found.get("transitions", ()) if _category(way.get("to")) == _DONE]
+        # A workflow may have no way to the end from here: then the comment says that the alert has ended.
+        if ways:
+            self._http.post_json(f"{issue}/transitions", {"transition": {"id": ways[0]}})
+        self._http.post_json(f"{issue}/comment", {"body": _quoted(alert.summary)})
+
+    def _find(self, alert: Alert) -> Mapping[str, Any] | None:
+        query = f'project = "{self._project}" AND labels = "{_label(alert)}"'
+        parameters = urlencode({"jql": query, "fields": "status", "maxResults": 1})
+        found = self._http.request("GET", f"{self._search}?{parameters}")
+        issues = found.get("issues") if isinstance(found, dict) else None
+        return issues[0] if issues else None
+
+
+def _label(alert: Alert) -> str:
+    return f"{_LABEL}-{re.sub(r'[^0-9A-Za-z_-]', '_', alert.id)[:64]}"
+
+
+def _is_done(fields: Mapping[str, Any]) -> bool:
+    return _category(fields.get("status")) == _DONE
+
+
+def _category(status: Mapping[str, Any] | None) -> str:
+    return str(((status or {}).get("statusCategory") or {}).get("key", ""))
+
+
+def _quoted(text: str) -> str:
+    """Return hostile text in a block of Jira's markup that it cannot close."""
+    lines = (one_line(line, 500) for line in text.split("\n"))
+    inside = "\n".join(lines).replace("{noformat", "{ noformat")[:_LONGEST_TEXT]
+    return f"{{noformat}}\n{inside}\n{{noformat}}"
