@@ -421,3 +421,12 @@ def _number_here(numbers: dict[str, int]) -> int:
     if machine not in numbers:
         raise OSError(f"the jail has no system call table for {machine}")
     return numbers[machine]
+
+
+def process_of(thread: int) -> int:
+    """Return the process that a thread belongs to; its own number where that cannot be read."""
+    try:
+        with open(f"/proc/{thread}/status", "rb") as file:  # noqa: PTH123
+            return int(file.read().partition(b"\nTgid:")[2].split(None, 1)[0])
+    except (OSError, IndexError, ValueError):
+        return thread

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from . import (
     disk,
+    evasions,
     files,
     generated,
     kernel_memory,
@@ -40,6 +41,7 @@ HOSTILE = (
     *tape.SNIPPETS,
     *origins.SNIPPETS,
     *resolution.SNIPPETS,
+    *evasions.SNIPPETS,
     *generated.SNIPPETS,
 )
 """In the order they run: one may leave what a later one looks for."""

@@ -9,6 +9,7 @@ Nothing is opened but as a name (`O_PATH`).
 
 from __future__ import annotations
 
+import errno
 import os
 from functools import cached_property
 
@@ -17,6 +18,9 @@ from spanproof.sandbox import kernel
 _AT_FDCWD = -100
 _MOST_LINKS = 40  # as the kernel's MAXSYMLINKS
 _MOST_STEPS = 4096
+_DELETED = " (deleted)"
+_PATH_BYTES, _SHORT_BYTES = 4096, 3000
+"""What the kernel takes for a path, and what leaves room for links and for the slashes between names."""
 
 
 class TooManyLinks(Exception):  # noqa: N818 - what a path has
@@ -71,10 +75,12 @@ class _Walk:
     def __init__(self, thread: int) -> None:
         self._thread = thread
         self._links = 0
+        self._unnamed = ""
+        """A link of /proc to a directory that has no name: it is removed, or too deep."""
 
     @cached_property
     def _process(self) -> int:
-        return process_of(self._thread)
+        return kernel.process_of(self._thread)
 
     def resolve(self, path: str, *, follows: bool) -> str:
         """See `resolve_path`."""
@@ -87,14 +93,20 @@ class _Walk:
                 raise TooLong
             if name in ("", "."):
                 continue
-            if name == "..":
+            if name == ".." and self._is_unnamed(at):
+                at = f"{at}/.."
+            elif name == "..":
                 at = at.rpartition("/")[0]
             elif at == "/proc" and name in ("self", "thread-self"):
                 own = f"/proc/{self._process}"
                 at = own if name == "self" else f"{own}/task/{self._thread}"
             else:
                 at = self._enter(f"{at}/{name}", waiting, follows=follows)
-        return self._named_as_own(at or "/")
+        return self._named_as_own(_name_object(at, self._unnamed) if self._is_unnamed(at) else at or "/")
+
+    def _is_unnamed(self, at: str) -> bool:
+        """Whether a place can be named only by way of the link to a directory without a name."""
+        return bool(self._unnamed) and (at == self._unnamed or at.startswith(f"{self._unnamed}/"))
 
     def _enter(self, here: str, waiting: list[str], *, follows: bool) -> str:
         """Return the directory to go on from: a link's components are put before those that wait."""
@@ -104,11 +116,20 @@ class _Walk:
             return here
         try:
             text = os.readlink(here)  # noqa: PTH115 - in the path of every open
-        except (OSError, ValueError):
+        except OSError as problem:
+            if problem.errno == errno.ENAMETOOLONG:
+                if not here.startswith("/proc/") or len(here) >= _PATH_BYTES:
+                    raise TooLong from None
+                self._unnamed = here
             return here  # no link, or nothing there
+        except ValueError:
+            return here
         if not follows and not waiting:
             return here
-        in_a_process = here.count("/") > 2 and here.startswith("/proc/")
+        in_a_process = here.count("/") > 2 and here.startswith("/proc/") and not self._is_unnamed(here)
+        if in_a_process and (text.endswith(_DELETED) or len(text) + sum(map(len, waiting)) >= _SHORT_BYTES):
+            self._unnamed = here  # the name may be another's by now, or cannot be gone on from
+            return here
         if in_a_process and (not text.startswith("/") or text.startswith("/memfd:")):
             return here  # a pipe, a socket, a namespace: an object without a path
         self._links += 1
@@ -126,10 +147,37 @@ class _Walk:
         return path
 
 
-def process_of(thread: int) -> int:
-    """Return the process that a thread belongs to; its own number where that cannot be read."""
+def _name_object(path: str, link: str) -> str:
+    """Return the path of what is reached by way of a link of /proc to a directory without a name.
+
+    Raises:
+        TooLong: so many directories lie above it that it is not named.
+    """
+    for place, rest in ((path, ""), path.rsplit("/", 1)):
+        try:
+            fd = os.open(place, os.O_PATH | os.O_CLOEXEC | (0 if place == link else os.O_NOFOLLOW))
+        except OSError:
+            continue
+        try:
+            return f"{_name_descriptor(fd)}/{rest}".rstrip("/") or "/"
+        finally:
+            os.close(fd)
+    return path
+
+
+def _name_descriptor(fd: int) -> str:
+    """Return where a descriptor leads, by its nearest directory above that has a name."""
+    at, below = os.dup(fd), ""
     try:
-        with open(f"/proc/{thread}/status", "rb") as file:  # noqa: PTH123
-            return int(file.read().partition(b"\nTgid:")[2].split(None, 1)[0])
-    except (OSError, IndexError, ValueError):
-        return thread
+        for _ in range(_MOST_STEPS):
+            try:
+                return os.readlink(f"/proc/self/fd/{at}") + below  # noqa: PTH115
+            except OSError as problem:
+                if problem.errno != errno.ENAMETOOLONG:
+                    raise
+            above = os.open("..", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
+            os.close(at)
+            at, below = above, "/(deeper)"
+    finally:
+        os.close(at)
+    raise TooLong
