@@ -45,3 +45,5 @@ HOSTILE = (
     *generated.SNIPPETS,
 )
 """In the order they run: one may leave what a later one looks for."""
+WITHOUT_NODE = tuple(one for one in HOSTILE if one.language not in ("javascript", "typescript"))
+"""Those for containers whose image has no Node.js."""

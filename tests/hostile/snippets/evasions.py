@@ -235,7 +235,9 @@ _WATCHERS = [
         """
         import os, time
         places = [os.open(place, os.O_RDONLY) for place in ('.', '..')]
-        for place in places: os.fchmod(place, 0)
+        for place in places:
+            try: os.fchmod(place, 0)
+            except PermissionError: pass  # of a container it is another user's
         try: open('/etc/passwd')
         finally: time.sleep(0.3)
         """,

@@ -157,7 +157,9 @@ class Lineage:
         """Return the steps with tasks that may act by themselves, and do not just wait for others."""
         if not self._has_forked:
             return set()
-        return {self.step_of(task) for task in self._tasks() if not self._waits_for_others(task)}
+        self._retire()
+        unborn = {fork.step for fork in self._forks.values()}  # what was let go may not be born yet
+        return unborn | {self.step_of(task) for task in self._tasks() if not self._waits_for_others(task)}
 
     def _may_fork(self, task: int) -> bool:
         step = self.step_of(task)
