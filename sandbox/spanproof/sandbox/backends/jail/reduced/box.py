@@ -105,7 +105,7 @@ class Directory:
 
     def drop(self) -> None:
         """See `Box`."""
-        empty(self.path)
+        empty_closed(self.path)
 
     def files_left(self) -> dict[str, int]:
         """See `Box`."""
@@ -198,9 +198,10 @@ class Directory:
 def empty(path: str) -> None:
     """Remove all that lies below a directory, however deep, through descriptors: a link is never followed.
 
-    Directories found below are moved up before they are emptied, so that no path grows long.
+    Directories found below are moved up before they are emptied, so that no path grows long. The mode of the
+    directory itself stays as it is: programs of another user are to use it again.
     """
-    top = _opened_up(path)
+    top = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         while names := os.listdir(top):  # noqa: PTH208 - by descriptor
             for name in names:
@@ -208,6 +209,12 @@ def empty(path: str) -> None:
                     _raise_what_is_in(name, top)
     finally:
         os.close(top)
+
+
+def empty_closed(path: str) -> None:
+    """Remove all that lies below a directory that its program owns, and may have closed."""
+    os.close(_opened_up(path))
+    empty(path)
 
 
 def _opened_up(name: str, directory: int | None = None) -> int:
