@@ -5,6 +5,7 @@ Usage: `python killed_host.py`. The program of the jail has a child, and both sl
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -59,7 +60,16 @@ def is_named(pid: int) -> bool:
 
 def is_released(pid: int) -> bool:
     """Whether a process of the jail belongs to a program or could: it has forgone new rights."""
-    return b"\nNoNewPrivs:\t1" in Path(f"/proc/{pid}/status").read_bytes()
+    try:
+        return b"\nNoNewPrivs:\t1" in Path(f"/proc/{pid}/status").read_bytes()
+    except OSError:  # it has ended with those that were killed
+        return False
+
+
+def send(pid: int, number: signal.Signals) -> None:
+    """Send a signal to a process, which may have ended by now."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
 
 
 def main() -> None:
@@ -71,10 +81,10 @@ def main() -> None:
         waiting.wait_until(lambda: sum(map(is_named, below(host.pid))) == 2, "the program and its child run")
         jail = below(host.pid)
         for pid in jail:
-            os.kill(pid, signal.SIGSTOP)  # none of them sees another one's end, and cleans up
+            send(pid, signal.SIGSTOP)  # none of them sees another one's end, and cleans up
         groups = control_groups_of(host.pid)
         for pid in [pid for pid in jail if not is_released(pid)]:
-            os.kill(pid, signal.SIGKILL)
+            send(pid, signal.SIGKILL)
         host.wait()
         waiting.wait_until(
             lambda: not any(fields_of(pid) for pid in jail if not is_named(pid)), "it has ended"

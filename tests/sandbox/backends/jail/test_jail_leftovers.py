@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ def test_what_is_left_of_a_jail_that_was_killed_is_removed(where: str) -> None:
     if where != "here":
         command = [sys.executable, str(CONTAINER), where, *command]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["still_there"] == [], done.stderr
     if where != "here":  # else the kernel ends all, and there may be no control groups
@@ -41,6 +43,15 @@ def test_what_is_in_use_is_left_alone(tmp_path: Path) -> None:
         assert not [line for line in removed if str(os.getpid()) in line or str(home) in line]
         assert sandbox.run(Program("python", "print(1)")).stdout == "1\n"
     assert home.exists()
+
+
+def test_two_that_clean_up_at_a_time_do_not_fail(tmp_path: Path) -> None:
+    for number in range(40):
+        (tmp_path / f"spanproof-jail-{number}" / "1").mkdir(parents=True)
+    with ThreadPoolExecutor(4) as pool:
+        lines = [line for found in pool.map(remove_leftovers, [tmp_path] * 8) for line in found]
+    assert list(tmp_path.iterdir()) == []
+    assert lines
 
 
 def test_a_directory_of_the_dead_is_removed_however_it_was_closed(tmp_path: Path) -> None:

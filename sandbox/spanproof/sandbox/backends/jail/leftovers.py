@@ -11,7 +11,7 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from spanproof.sandbox.backends.jail.namespaces import cgroup
@@ -28,8 +28,8 @@ def remove_leftovers(base: Path | None = None) -> list[str]:
     """
     base = Path(tempfile.gettempdir()) if base is None else base
     with contextlib.ExitStack() as locks:
-        groups = [locks.enter_context(cgroup.locked(path)) for path in cgroup.unheld_groups()]
-        homes = [locks.enter_context(home.locked(path)) for path in home.unheld_homes(base)]
+        groups = _lock_unheld(locks, cgroup.groups_of_jails(), cgroup.locked)
+        homes = _lock_unheld(locks, home.homes_in(base), home.locked)
         removed = [f"process {pid}" for pid in _kill(_processes_of(groups, homes))]
         for path in groups:
             cgroup.sweep((str(path),))
@@ -39,6 +39,19 @@ def remove_leftovers(base: Path | None = None) -> list[str]:
         return removed + [f"directory {path}" for path in homes if not path.exists()]
 
 
+def _lock_unheld(
+    locks: contextlib.ExitStack,
+    paths: Iterable[Path],
+    locked: Callable[[Path], contextlib.AbstractContextManager[Path]],
+) -> list[Path]:
+    """Lock the directories that no process holds, another that cleans up included; return them."""
+    held = []
+    for path in paths:
+        with contextlib.suppress(OSError):
+            held.append(locks.enter_context(locked(path)))
+    return held
+
+
 def _processes_of(groups: Iterable[Path], homes: Iterable[Path]) -> Iterator[int]:
     """Yield the processes in these groups, and the filtered ones that these directories are open to.
 
@@ -46,9 +59,9 @@ def _processes_of(groups: Iterable[Path], homes: Iterable[Path]) -> Iterator[int
     container may not see what others have open.
     """
     for group in groups:
-        for listed in group.glob("**/cgroup.procs"):
+        for directory, _names, _files in os.walk(group):
             with contextlib.suppress(OSError):
-                yield from map(int, listed.read_text().split())
+                yield from map(int, Path(directory, "cgroup.procs").read_text().split())
     places = tuple(f"{path}/" for path in homes)
     users = {box.lstat().st_uid for path in homes for box in path.iterdir()} - {0, os.geteuid()}
     for entry in Path("/proc").iterdir() if places else ():

@@ -271,21 +271,13 @@ def sweep(paths: tuple[str, ...]) -> None:
             Path(path).rmdir()
 
 
-def unheld_groups() -> list[Path]:
-    """Return the directories of jails, wherever groups are mounted, that no process holds."""
+def groups_of_jails() -> list[Path]:
+    """Return the directories of jails, wherever groups are mounted."""
     found = []
     for _root, point, _kind, _options in _cgroup_mounts(Path("/proc/self/mountinfo").read_text()):
         for directory, names, _files in os.walk(point):
             found += [Path(directory, name) for name in names if name.startswith(f"{_NAME}-")]
-    return [path for path in found if _is_unheld(path)]
-
-
-def _is_unheld(path: Path) -> bool:
-    try:
-        with locked(path):
-            return True
-    except OSError:
-        return False
+    return found
 
 
 @contextlib.contextmanager
