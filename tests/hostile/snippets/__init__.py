@@ -12,6 +12,7 @@ socket, `{host_pid}` the host process.
 from __future__ import annotations
 
 from . import (
+    disguises,
     disk,
     evasions,
     files,
@@ -42,6 +43,7 @@ HOSTILE = (
     *origins.SNIPPETS,
     *resolution.SNIPPETS,
     *evasions.SNIPPETS,
+    *disguises.SNIPPETS,
     *generated.SNIPPETS,
 )
 """In the order they run: one may leave what a later one looks for."""

@@ -53,6 +53,25 @@ def resolve_path(path: str, thread: int, *, follows: bool = True) -> str:
     return _Walk(thread).resolve(path, follows=follows)
 
 
+def resolve_in_root(path: str, directory: str, thread: int, *, follows: bool = True) -> str:
+    """Return the absolute path of the object that a path names for a caller whose root is a directory.
+
+    As `openat2` with RESOLVE_IN_ROOT: an absolute path begins at the directory, that of a link too, and
+    `..` does not lead above it.
+
+    Args:
+        path: as the caller names it.
+        directory: absolute path of that root.
+        thread: of the caller, as /proc numbers it.
+        follows: whether a link at the end of the path is followed.
+
+    Raises:
+        TooManyLinks: the kernel does not follow it to its end either.
+        TooLong: it takes too many steps.
+    """
+    return _Walk(thread, resolve_path(directory, thread).rstrip("/")).resolve(path, follows=follows)
+
+
 def _resolve_by_kernel(path: str, *, follows: bool) -> str | None:
     """Return where a path leads that exists and does not lead to or through /proc; None for any other."""
     flags = os.O_PATH if follows else os.O_PATH | os.O_NOFOLLOW
@@ -72,8 +91,9 @@ def _resolve_by_kernel(path: str, *, follows: bool) -> str | None:
 class _Walk:
     """Resolution of one path, component by component."""
 
-    def __init__(self, thread: int) -> None:
+    def __init__(self, thread: int, root: str = "") -> None:
         self._thread = thread
+        self._root = root
         self._links = 0
         self._unnamed = ""
         """A link of /proc to a directory that has no name: it is removed, or too deep."""
@@ -85,13 +105,13 @@ class _Walk:
     def resolve(self, path: str, *, follows: bool) -> str:
         """See `resolve_path`."""
         waiting = path.split("/")[::-1]
-        at, steps = "", 0
+        at, steps = self._root, 0
         while waiting:
             name = waiting.pop()
             steps += 1
             if steps > _MOST_STEPS:
                 raise TooLong
-            if name in ("", "."):
+            if name in ("", ".") or (name == ".." and at == self._root):
                 continue
             if name == ".." and self._is_unnamed(at):
                 at = f"{at}/.."
@@ -136,7 +156,7 @@ class _Walk:
         if self._links > _MOST_LINKS:
             raise TooManyLinks
         waiting.extend(text.split("/")[::-1])
-        return "" if text.startswith("/") else here.rpartition("/")[0]
+        return self._root if text.startswith("/") else here.rpartition("/")[0]
 
     def _named_as_own(self, path: str) -> str:
         if not path.startswith("/proc/"):

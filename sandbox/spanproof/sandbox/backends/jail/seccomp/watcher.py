@@ -36,11 +36,15 @@ from spanproof.sandbox.backends.jail.seccomp.path_arguments import (
     NOT_FOLLOWED,
     OPENS,
 )
+from spanproof.sandbox.backends.jail.seccomp.resolve import TooManyLinks, resolve_in_root
 from spanproof.sandbox.backends.jail.seccomp.rules import FORKS, REFUSED
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 from spanproof.sandbox.fixed.run_fixtures import RunFixtures
 from spanproof.sandbox.tape.target import Target
 
+_INTERPRETERS, _FIRST_LINE_BYTES = 5, 256
+"""How many scripts the kernel goes through to a program, and how much of each it reads."""
+_OPEN_HOW = struct.Struct("=QQQ")
 _MESSAGE_HEAD = struct.Struct("=QI")
 """Of a `msghdr`: where the address is, and how long."""
 _MESSAGE_BYTES = 64
@@ -224,8 +228,22 @@ class Watcher:
         if name == "creat":
             flags = os.O_WRONLY | os.O_CREAT
         elif name == "openat2":
-            flags = int.from_bytes(kernel.read_memory(call.pid, call.args[2], 8), "little")
+            how = kernel.read_memory(call.pid, call.args[2], _OPEN_HOW.size)
+            if len(how) < _OPEN_HOW.size:
+                raise OSError(errno.EFAULT, "it begins at the end of a page, and the next one is missing")
+            flags, _mode, resolve = _OPEN_HOW.unpack(how)
+            if resolve & kernel.RESOLVE_IN_ROOT:
+                return self._path_in_root(call, flags), flags
         return self._path(call, directory, path_at), flags
+
+    def _path_in_root(self, call: Notification, flags: int) -> str | None:
+        """The absolute path that `openat2` opens with its directory as the root; None where there is none."""
+        text = self._text(call, 1)
+        directory = self._absolute(".", call.pid, signed(call.args[0]))
+        try:
+            return text and resolve_in_root(text, directory, call.pid, follows=not flags & os.O_NOFOLLOW)
+        except TooManyLinks:  # nor does the kernel follow it
+            return None
 
     def _mutate(self, name: str, call: Notification) -> Answer:
         for directory, path_at in MUTATORS[name]:
@@ -274,9 +292,23 @@ class Watcher:
             return GO_ON
         if os.path.lexists(path):
             self.record.note("process", self._named(path, call), allowed=True)
+            self._note_interpreters(path, call)
         elif not self._boundary.is_program_directory(os.path.dirname(path)):  # noqa: PTH120 - text only
             self.record.note("process", os.path.normpath(path), allowed=False)
         return GO_ON
+
+    def _note_interpreters(self, path: str, call: Notification) -> None:
+        """Record what the kernel starts for a script of the program's own, whose name says nothing."""
+        for _ in range(_INTERPRETERS):
+            resolved = self._boundary.resolve(path, call.pid)
+            if not self._boundary.is_own(resolved):
+                return
+            # A descriptor's file may be removed by now.
+            named = interpreter_of(path if path.startswith(f"/proc/{call.pid}/fd/") else resolved)
+            if named is None:
+                return
+            path = self._absolute(named, call.pid)
+            self.record.note("process", self._named(path, call), allowed=os.path.lexists(path))
 
     def _program(self, name: str, call: Notification) -> str | None:
         """Return the absolute path of what a call executes; a descriptor's own where it names no path."""
@@ -369,14 +401,18 @@ class Watcher:
 
     def _path(self, call: Notification, directory: int | None, at: int) -> str | None:
         """The absolute path an argument names, None where it is empty (a descriptor alone is meant)."""
-        if not call.args[at]:
-            return None
-        raw = kernel.read_memory(call.pid, call.args[at], _PATH_BYTES)
-        text = os.fsdecode(raw.split(b"\0", 1)[0])
+        text = self._text(call, at)
         if not text:
             return None
         base = _AT_FDCWD if directory is None else signed(call.args[directory])
         return self._absolute(text, call.pid, base)
+
+    def _text(self, call: Notification, at: int) -> str | None:
+        """The path an argument points to; None where there is none."""
+        if not call.args[at]:
+            return None
+        raw = kernel.read_memory(call.pid, call.args[at], _PATH_BYTES)
+        return os.fsdecode(raw.split(b"\0", 1)[0]) or None
 
     def _absolute(self, path: str, pid: int, directory: int = _AT_FDCWD) -> str:
         if path.startswith("/"):
@@ -400,6 +436,20 @@ def _abstract_sockets() -> set[str]:
     with open("/proc/self/net/unix", "rb") as file:  # noqa: PTH123
         rows = [row.split(None, 7) for row in file.read().splitlines()]
     return {addresses.abstract_text(row[7][1:]) for row in rows if len(row) == 8 and row[7].startswith(b"@")}
+
+
+def interpreter_of(script: str) -> str | None:
+    """Return the program that the first line of a script names; None of what is no script."""
+    try:
+        fd = os.open(script, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        head = os.pread(fd, _FIRST_LINE_BYTES, 0) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+    finally:
+        os.close(fd)
+    words = head.partition(b"\n")[0].removeprefix(b"#!").split(None, 1)
+    return os.fsdecode(words[0].partition(b"\0")[0]) if head.startswith(b"#!") and words else None
 
 
 def follows_link(name: str, call: Notification) -> bool:
