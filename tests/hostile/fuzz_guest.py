@@ -59,6 +59,8 @@ NAMES += (
     b"/usr/bin/env",
     b"//etc//../etc/./passwd",
     b"/box/work/a",
+    b"itself",
+    b"of-a-link",
     b"a" * 255,
     b"a" * 256,
 )
@@ -97,7 +99,7 @@ class Grammar:
         drawn = []
         for kind in kinds.ljust(6, "?"):
             other = self._draw.random() < 0.08
-            drawn.append(self._argument(self._draw.choice("pfwxamn") if other else kind))
+            drawn.append(self._argument(self._draw.choice("pfwxamnh") if other else kind))
         return drawn
 
     def _argument(self, kind: str) -> int:
@@ -110,6 +112,9 @@ class Grammar:
                 return self._place(self._draw.choice(ADDRESSES))
             case "m":
                 return self._place(b"".join(self._message() for _ in range(self._draw.choice((1, 1, 2, 70)))))
+            case "h":
+                flags, mode = (self._argument("w") & (1 << 64) - 1 for _ in range(2))
+                return self._place(struct.pack("=QQQ", flags, mode, self._draw.choice((0, 4, 8, 16, 16, 24))))
             case "n":
                 return self._draw.choice((0, 1, 2, os.getpid(), -os.getpid(), 1 << 22, 1 << 31))
             case "x":
@@ -145,6 +150,13 @@ class Grammar:
         return self._start + at
 
 
+def write_script(name: str, first_line: str) -> None:
+    """Write a script that starts nothing, however it is started: the kernel goes through five at most."""
+    with open(name, "w") as script:
+        script.write(first_line)
+        os.fchmod(script.fileno(), 0o755)
+
+
 def prepare() -> None:
     """Make what the names lead to, once."""
     for action in (
@@ -152,6 +164,8 @@ def prepare() -> None:
         lambda: os.symlink("/etc/ssl", "l"),
         lambda: os.mkfifo("fifo"),
         lambda: open("a", "w").close(),
+        lambda: write_script("itself", "#!./itself"),
+        lambda: write_script("of-a-link", "#! l/../../d/../of-a-link " + "x" * 300),
     ):
         with suppress(OSError):
             action()
