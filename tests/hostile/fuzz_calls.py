@@ -76,8 +76,8 @@ KINDS = {
     "fchmod": "fw",
     "fchown": "fww",
 }
-"""Of the arguments: p a path, f a descriptor, a an address, m messages, h how to open, x a pointer, n a process,
-s a small number, w any word. Others have any word."""
+"""Of the arguments: p a path, f a descriptor, a an address, m messages, h how to open, x a pointer, n a
+process, s a small number, w any word. Others have any word."""
 EXTRA = ("getrandom", "read", "write", "getsockname", "getpeername", "getsockopt", "recvmsg", "recvfrom")
 LEFT_OUT = frozenset(("exit_group", "fork", "vfork", "rt_sigqueueinfo", "kexec_load", "reboot"))
 """Calls that end the caller or double it, of which few are enough; `clone` makes processes, too."""
