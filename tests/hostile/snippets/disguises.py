@@ -33,9 +33,9 @@ SNIPPETS = [
     ),
     _in_root(
         "planting by an absolute path beneath a root of its own",
-        "r = in_root(os.open('/usr/share', os.O_PATH), b'/planted', os.O_CREAT | os.O_WRONLY)\n"
+        "r = in_root(os.open('/usr/lib', os.O_PATH), b'/planted', os.O_CREAT | os.O_WRONLY)\n"
         "if r[0] >= 0: print('BREACH')",
-        ("file", "/usr/share/planted"),
+        ("file", "/usr/lib/planted"),
     ),
     _in_root(
         "planting by a link that leads back to a root of its own",
