@@ -1,6 +1,6 @@
 """The story that every framework is recorded with, and what its agent needs: a scripted model, two tools.
 
-An agent is asked what three boxes cost. It runs Python, looks a shelf up that does not exist, and answers.
+The task of an agent is what three boxes cost. It runs Python, looks a shelf up that does not exist, and answers.
 Imported by the files of `agents/` in an environment that holds the framework, and nothing of Spanproof.
 """
 
@@ -60,13 +60,13 @@ class _ScriptedModel(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        answered = sum(message["role"] == "tool" for message in asked["messages"])
+        request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        answered = sum(message["role"] == "tool" for message in request["messages"])
         message = next_reply(answered)
         ending = "tool_calls" if message.get("tool_calls") else "stop"
         usage = {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14}
         reply = {"id": f"chatcmpl-{answered}", "created": 1_700_000_000, "model": MODEL, "usage": usage}
-        if asked.get("stream"):
+        if request.get("stream"):
             for index, call in enumerate(message.get("tool_calls", ())):
                 call["index"] = index
             piece = {"index": 0, "delta": message, "finish_reason": ending}

@@ -52,7 +52,7 @@ def _session():
 
 
 class Played(Transport):
-    """Answers the SDK's requests to its command line, and plays the session once it is asked something."""
+    """Answers the SDK's requests to its command line, and plays the session once it gets a question."""
 
     def __init__(self):
         self._lines = asyncio.Queue()

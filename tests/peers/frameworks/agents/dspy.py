@@ -6,7 +6,7 @@ from story import ANSWER, CALLS, INSTRUCTIONS, TASK, run_python, stock_of
 
 
 class Scripted(dspy.LM):
-    """Answers in the form that DSPy's chat adapter asks for."""
+    """Answers in the form that DSPy's chat adapter expects."""
 
     def forward(self, prompt=None, messages=None, **kwargs):
         import json
