@@ -1,6 +1,6 @@
 """The story that every framework is recorded with, and what its agent needs: a scripted model, two tools.
 
-The task of an agent is what three boxes cost. It runs Python, looks a shelf up that does not exist, and answers.
+The task is what three boxes cost. The agent runs Python, looks a shelf up that does not exist, and answers.
 Imported by the files of `agents/` in an environment that holds the framework, and nothing of Spanproof.
 """
 
