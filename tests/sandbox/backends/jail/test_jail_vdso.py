@@ -140,6 +140,6 @@ def test_aarch64_code_is_whole_words_with_its_numbers_aligned_and_its_calls_righ
     calls = {words[index - 1] for index, word in enumerate(words) if word == 0xD4000001}  # svc #0
     numbers = {word >> 5 & 0xFFFF for word in calls if word & 0xFFE0001F == 0xD2800008}  # mov x8, #number
     assert numbers == {113, 169, 278}
-    told = AARCH64.labels["told"] // 4
+    shown = AARCH64.labels["shown"] // 4
     branches = [(at, word & 0x3FFFFFF) for at, word in enumerate(words) if word >> 26 == 0b100101]  # bl
-    assert [at + offset for at, offset in branches] == [told, told]
+    assert [at + offset for at, offset in branches] == [shown, shown]
