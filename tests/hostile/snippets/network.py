@@ -68,8 +68,7 @@ SNIPPETS = [
         import socket
         s = socket.socket(socket.AF_UNIX); s.connect("\0{abstract}"); print("BREACH")
         """,
-        ("network", "unix:@{abstract}"),
-        classes="permission_denied",
+        classes="exception",
     ),
     hostile(
         "a reverse shell in bash",

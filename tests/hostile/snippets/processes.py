@@ -74,8 +74,7 @@ SNIPPETS = [
             if fd >= 0: call(424, fd, s, None, 0)
             call(129, 1, s, ctypes.create_string_buffer(128))
         """),
-        ("privilege", "pidfd_open"),
-        classes="unsafe_operation",
+        classes="ok",
     ),
     hostile(
         "slowing the supervisor down",
