@@ -42,7 +42,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What came out; `wrong` are the items that were told wrongly, with what was said."""
+    """What came out; `wrong` are the items that were judged wrongly, with what was said."""
 
     f1: float
     language: float

@@ -4,7 +4,7 @@ Usage: `python tests/bench/sandbox.py [RUNS] [--only PART …] [--json]`. Prints
 the ratio of the p50 to that of `python -I -c`, then runs per second on one core and on two. The ways take
 turns of ten runs, so that other load on the machine falls on all of them alike, and each is measured as one
 who runs snippets all day meets it, not behind another program that has had the processor's caches. What is
-not there (bubblewrap, a docker daemon) is told, with the remedy, and left out.
+not there (bubblewrap, a docker daemon) is reported with the remedy, and left out.
 
 A part is a snippet (`trivial`, `typical`, `pandas`), a way by its name in the table (`"jail, warm"`), or
 `throughput`. Of snippets, and of ways, all are measured where none is named: `--only trivial "jail, warm"`
@@ -225,8 +225,8 @@ def main() -> None:
     cores = sorted(os.sched_getaffinity(0)) if not only or THROUGHPUT in only else []
     rates = [rate for n in (1, 2) if len(cores) >= n for rate in throughput(cores[:n], options.runs)]
     if options.json:
-        told = {"rows": [asdict(row) for row in rows], "throughput": [asdict(rate) for rate in rates]}
-        print(json.dumps(told))
+        report = {"rows": [asdict(row) for row in rows], "throughput": [asdict(rate) for rate in rates]}
+        print(json.dumps(report))
         return
     console.print(table(rows))
     for rate in rates:

@@ -1,7 +1,7 @@
 """The scripted agents that `instrumentors.py` measures, one per framework.
 
 Each is a run of `STEPS` steps with one call of a tool in each but the last. Whenever its model is called, it
-calls what it was made with, so that what a step costs can be told.
+calls what it was made with, so that the cost of a step can be measured.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Run = Callable[[], object]
 
 
 def code_of(step: int) -> str:
-    """A snippet of the length models write: it asks a tool, works on the answer and prints what it found."""
+    """A snippet of the length models write: it calls a tool, works on the answer and prints what it found."""
     return (
         f"# Step {step}: look at the order, add up what was refunded, and keep the figures for the report.\n"
         f"lines = order_lines(order_id='A-{step}')\n"

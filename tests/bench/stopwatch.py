@@ -1,7 +1,7 @@
 """CPU time of an agent's run, step by step, where the processor's core was this process's own.
 
 A core's second thread may belong to another guest of the machine. While it works, all that happens here
-takes half as long again, for some ten milliseconds or a second. A sum, which needs no memory, tells it: it
+takes half as long again, for some ten milliseconds or a second. A sum, which needs no memory, shows it: it
 is timed at each mark, and what lies beside a slow one is not known.
 """
 

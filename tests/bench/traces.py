@@ -34,7 +34,7 @@ LAYERS = ("correctness", "boundary", "execution", "groundedness", "trajectory")
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One file beside its scenario; `why` tells what is wrong, else what was skipped."""
+    """One file beside its scenario; `why` says what is wrong, else what was skipped."""
 
     file: str
     family: str
@@ -127,9 +127,9 @@ def verdict_on(name: str, runs: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
         for score in scores:
             if score["label"] == wanted:
                 return wanted, score["explanation"]
-    told = next((score for score in scores if score["outcome"] != "skipped"), None)
-    if told is not None:
-        return told["outcome"], told["reason"] or told["explanation"]
+    shown = next((score for score in scores if score["outcome"] != "skipped"), None)
+    if shown is not None:
+        return shown["outcome"], shown["reason"] or shown["explanation"]
     reasons = dict.fromkeys(score["reason"] for score in scores)
     return "skipped", "; ".join(reasons) or "no run on the trace"
 
@@ -142,8 +142,8 @@ def show(verdicts: Sequence[Verdict], found: Mapping[str, Sequence[Mapping[str, 
         for run in (run for trace in traces for run in trace["runs"]):
             for score in layers_of(run):
                 words = score["explanation"] or score["reason"]
-                told = f"  {run['name']}: {score['name']} {score['label'] or score['outcome']}: {words}"
-                console.print(Text(told), soft_wrap=True)
+                shown = f"  {run['name']}: {score['name']} {score['label'] or score['outcome']}: {words}"
+                console.print(Text(shown), soft_wrap=True)
     table = Table("instrumentors", "traces", *KINDS)
     counts = Counter((verdict.family, verdict.kind) for verdict in verdicts)
     for family in dict.fromkeys(verdict.family for verdict in verdicts):

@@ -1,4 +1,4 @@
-"""Measure the trajectory layer: does its value tell good runs, does its first mistake name the annotated one.
+"""Measure the trajectory layer: does its value mark good runs, does its first mistake name the annotated one.
 
 Usage: python tests/bench/trajectory.py [--rewarded RUNS.jsonl] [--mistakes LOGS.jsonl] [--judge MODEL]
        [--recordings DIRECTORY] [--most N] [--json]
@@ -9,10 +9,10 @@ measures one would try first (few messages, few errors, nothing written). What o
 chance.
 LOGS: {"log": {"history": [{"content", "name" or "role"}], "mistake_step"}} a line, of failed runs of several
 agents. Printed: how often the blamed step is the annotated one, exactly and within one, beside always the
-first, always the last, and a random choice. With --judge a model is asked about each step as well, in order,
+first, always the last, and a random choice. With --judge a model judges each step as well, in order,
 and the first it calls a mistake is blamed: at OpenAI, or at OPENAI_BASE_URL; OPENAI_API_KEY is its key. That
-is a question a step, so try it with --most 5 first. A judge that cannot be asked ends the bench. With
---recordings its replies are kept by the content of their question, and a question is asked once.
+is a question a step, so try it with --most 5 first. A judge that does not answer ends the bench. With
+--recordings its replies are kept by the content of their question, and a question is sent once.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def judge_for(model: str, recordings: Path | None = None) -> Judge | None:
-    """The judge, None where none is asked for."""
+    """The judge, None where none is requested."""
     if not model:
         return None
     if not os.environ.get("OPENAI_API_KEY"):
@@ -242,7 +242,7 @@ def log_turns(history: Sequence[Mapping[str, Any]]) -> Iterator[Turn]:
 
 
 def log_actions(history: Sequence[Mapping[str, Any]]) -> list[Action]:
-    """Code in messages with what a terminal answered; messages are actions only where nobody runs code."""
+    """Code in messages with what a terminal answered; they are actions only where none runs code."""
     return list(code_actions(history)) or list(spoken(history))
 
 

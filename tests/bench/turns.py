@@ -1,4 +1,4 @@
-"""Runs of an agent with and without instrumentation, taken in turns, and what they tell of its cost."""
+"""Runs of an agent with and without instrumentation, taken in turns, and what they show of its cost."""
 
 from __future__ import annotations
 

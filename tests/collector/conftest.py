@@ -78,7 +78,7 @@ def make_request() -> MakeRequest:
 
 @pytest.fixture
 def closed_port() -> Iterator[int]:
-    """One at which nobody listens, nor can anybody meanwhile."""
+    """One at which no process listens, nor can one meanwhile."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield int(taken.getsockname()[1])

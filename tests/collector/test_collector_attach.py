@@ -74,7 +74,7 @@ def test_events_carry_the_resource_of_the_span_they_are_about(evaluation_of, sco
     assert resource["service.name"] == "shop"
 
 
-def test_an_evaluator_span_stands_under_its_run_and_is_the_same_each_time(evaluation_of, scored) -> None:
+def test_an_evaluator_span_is_under_its_run_and_is_the_same_each_time(evaluation_of, scored) -> None:
     evaluation = evaluation_of(scored(0.25, "fail", "no"))
     first, second = (evaluator_spans(evaluation, evaluation.scores) for _ in range(2))
     assert first == second
@@ -151,7 +151,7 @@ def test_lone_surrogates_in_an_explanation_do_not_stop_it(evaluation_of, scored)
     assert "bad" in attributes["gen_ai.evaluation.explanation"]
 
 
-def test_a_score_of_a_span_that_is_not_there_is_told_all_the_same(evaluation_of, scored) -> None:
+def test_a_score_of_a_span_that_is_not_there_is_attached_all_the_same(evaluation_of, scored) -> None:
     evaluation = evaluation_of(scored(0.0, "fail", "bad"))
     stray = replace(evaluation.scores[0], span_id=f"{99:016x}", run_span_id=f"{98:016x}")
     (span,) = evaluator_spans(evaluation, [stray]).resource_spans[0].scope_spans[0].spans

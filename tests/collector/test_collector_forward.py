@@ -26,7 +26,7 @@ from spanproof.trace.otlp import read_file
 
 @dataclass
 class Endpoint:
-    """An OTLP/HTTP endpoint that answers as it is told, then 200."""
+    """An OTLP/HTTP endpoint that answers as it is set, then 200."""
 
     url: str = ""
     answers: list[tuple[int, dict[str, str]]] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Endpoint:
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    told = Endpoint()
+    endpoint = Endpoint()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -64,8 +64,8 @@ def endpoint() -> Iterator[Endpoint]:
             body = self.rfile.read(int(self.headers["content-length"]))
             if self.headers.get("content-encoding") == "gzip":
                 body = gzip.decompress(body)
-            told.requests.append((self.path, dict(self.headers.items()), body))
-            status, headers = told.answers.pop(0) if told.answers else (200, {})
+            endpoint.requests.append((self.path, dict(self.headers.items()), body))
+            status, headers = endpoint.answers.pop(0) if endpoint.answers else (200, {})
             self.send_response(status)
             for name, value in {"content-length": "0", **headers}.items():
                 self.send_header(name, value)
@@ -75,10 +75,10 @@ def endpoint() -> Iterator[Endpoint]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    told.url = f"http://127.0.0.1:{server.server_port}"
+    endpoint.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    yield told
+    yield endpoint
     server.shutdown()
     server.server_close()
     thread.join()

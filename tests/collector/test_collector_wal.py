@@ -115,7 +115,7 @@ def test_a_closed_log_takes_nothing(wal_directory: Path) -> None:
     wal.close()
 
 
-def test_a_disk_that_fails_is_told_to_who_waits_and_the_next_request_may_succeed(
+def test_a_disk_that_fails_is_reported_to_who_waits_and_the_next_request_may_succeed(
     wal_directory: Path,
 ) -> None:
     wal = open_wal(wal_directory)

@@ -135,7 +135,7 @@ def test_a_trace_that_could_not_be_evaluated_is_kept_with_its_error_and_passed_o
     assert len(rig.batches) == 1
 
 
-def test_a_listener_that_fails_stops_nobody(rig) -> None:
+def test_a_listener_that_fails_stops_no_other(rig) -> None:
     def fails(_: Sequence[Evaluated]) -> None:
         raise RuntimeError("broken listener")
 

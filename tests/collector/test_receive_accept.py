@@ -83,7 +83,7 @@ async def test_a_request_is_held_until_there_is_room() -> None:
     await asyncio.gather(hold_for(0.3), hold_for(0.0))
 
 
-async def test_a_collector_that_stops_lets_nobody_in() -> None:
+async def test_a_collector_that_stops_refuses_new_requests() -> None:
     limits = Limits()
     admission = Admission(limits, Backlog(limits.max_backlog_bytes))
     admission.close()

@@ -35,12 +35,12 @@ ALLOW = Scan(Verdict.ALLOW, ())
 
 @dataclass
 class Building:
-    """Builds snippets and runs; each snippet stands on a step span of its own."""
+    """Builds snippets and runs; each snippet is on a step span of its own."""
 
     snippets: list[Snippet] = field(default_factory=list)
 
     def snippet(self, source: str, **fields: object) -> Snippet:
-        """The next snippet, executed and Python unless told otherwise."""
+        """The next snippet, executed and Python unless given otherwise."""
         span_id = f"{len(self.snippets) + 1:016x}"
         path = "spanproof.code.source"
         values: dict[str, object] = {

@@ -1,7 +1,7 @@
 """Golden traces with their golden scores: the specification of correctness, boundary and execution.
 
 Each file under tests/golden/{correctness,boundary,execution} holds cases: a small trace, and every score that
-its layer gives to it. tests/golden/README.md tells how to read them, and lists them.
+its layer gives to it. tests/golden/README.md says how to read them, and lists them.
 
 `UPDATE_GOLDEN=1 pytest …` writes the scores and the list anew, to be read before they are kept.
 """
@@ -67,7 +67,7 @@ assert len({(path, case["case"]) for path, case in CASES}) == len(CASES), "two c
 )
 def test_a_trace_gets_exactly_its_golden_scores(jail, path, case):
     layer = Layer(path.parent.name)
-    found = told(evaluated(case, layer, jail), layer).replace(_MADE_UP_KEY, KEY)
+    found = rendered(evaluated(case, layer, jail), layer).replace(_MADE_UP_KEY, KEY)
     if os.environ.get("UPDATE_GOLDEN"):
         rewrite(path, case["case"], found)
     else:
@@ -90,7 +90,7 @@ EXAMPLES = [
     ("layer", "case"), [pytest.param(layer, case, id=f"{layer}: {case['case']}") for layer, case in EXAMPLES]
 )
 def test_a_worked_example_of_the_docs_is_what_the_layer_says(jail, layer, case):
-    said = told(evaluated(case, layer, jail), layer).splitlines()
+    said = rendered(evaluated(case, layer, jail), layer).splitlines()
     for line in case["scores"].splitlines():
         assert line in said, said
         said = said[said.index(line) + 1 :]
@@ -215,7 +215,7 @@ class _Broken(Evaluator):
         raise RuntimeError(self._message)
 
 
-def told(evaluation: TraceEvaluation, layer: Layer) -> str:
+def rendered(evaluation: TraceEvaluation, layer: Layer) -> str:
     """Every verdict of the layer as lines for people, by place: the run, then its steps. No metrics."""
     places: dict[str, list[str]] = {}
     for score in (score for score in evaluation.scores if score.layer is layer and not _is_metric(score)):

@@ -28,7 +28,9 @@ import yaml
 ROOT = Path(__file__).parents[2]
 LISTS = Path(__file__).with_name("words.yaml")
 _TEXT = {".md", ".sh", ".toml", ".yaml", ".yml", ".txt", ".cfg", ""}
-_NOT_OURS = re.compile(r"(^|/)(LICENSE|words\.yaml|constraints\.txt|gitleaks\.toml|golden/.*|web/.*)$")
+_NOT_OURS = re.compile(
+    r"(^|/)(LICENSE|words\.yaml|constraints\.txt|weights\.txt|gitleaks\.toml|golden/.*|web/.*)$"
+)
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _SHOWN = 40
 

@@ -117,7 +117,7 @@ anything = st.recursive(
 
 
 @given(part=st.sampled_from(["request", "response", "content"]), value=anything, name=st.text(max_size=8))
-def test_whatever_stands_in_an_entry_it_is_read_or_refused(part: str, value: Any, name: str) -> None:
+def test_whatever_is_in_an_entry_it_is_read_or_refused(part: str, value: Any, name: str) -> None:
     fields = ["url", "method", "status", "headers", "content", "text", "encoding", "postData", "size", name]
     for field in fields:
         with contextlib.suppress(BadFixture):

@@ -50,11 +50,11 @@ class Always(dict[str, Execution]):
 def test_the_promises_of_recorded_calls_find_out_a_backend_that_does_not_keep_them() -> None:
     promises = {one.name: one for one in RECORDED}
     url = "http://api.example.com/{}".format
-    told = tuple(Attempt(AttemptKind.NETWORK, f"GET {url(path)}", path == "a") for path in ("a", "other"))
+    attempts = tuple(Attempt(AttemptKind.NETWORK, f"GET {url(path)}", path == "a") for path in ("a", "other"))
     executions = {
         "recorded TLS": Execution(OK.failure_class, stdout="secret\n"),
         "no other call": Execution(FailureClass.EXCEPTION, stdout="recorded\n"),
-        "calls told": Execution(FailureClass.PERMISSION_DENIED, stdout="recorded\n", attempts=told),
+        "calls told": Execution(FailureClass.PERMISSION_DENIED, stdout="recorded\n", attempts=attempts),
     }
     for name, kept in executions.items():
         for execution, outcome in ((kept, "kept"), (Execution(OK.failure_class, stdout="live\n"), "broken")):

@@ -50,15 +50,15 @@ class EvaluationLog:
             return self._changed.wait_for(lambda: self._traces >= traces, timeout_s)
 
     def record(self, batch: Sequence[Evaluated]) -> None:
-        """Note a batch that was stored, and tell the subscribers."""
+        """Note a batch that was stored, and call the subscribers."""
         fresh = [evaluated for evaluated in batch if evaluated.evaluation is not None]
         with self._changed:
             subscribers = tuple(self._subscribers)
         for evaluated in fresh:
-            for tell in subscribers:
+            for notify in subscribers:
                 try:
                     assert evaluated.evaluation is not None
-                    tell(evaluated.evaluation)
+                    notify(evaluated.evaluation)
                 except Exception:
                     log.exception("a subscriber failed on trace %s", evaluated.complete.trace_id)
         with self._changed:

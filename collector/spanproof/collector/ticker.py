@@ -1,7 +1,7 @@
 """Calls watchers soon after something was stored, and every now and then besides.
 
 Watchers look at the store over time (alert rules do): they must see a failure soon, and the end of one even
-when nothing comes in any more. They run in a thread of their own, so that a slow one holds up nobody.
+when nothing comes in any more. They run in a thread of their own, so that a slow one delays no other work.
 """
 
 from __future__ import annotations

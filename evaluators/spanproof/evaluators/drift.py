@@ -88,7 +88,12 @@ def _endings(run: Run) -> Iterable[tuple[_Key, Ending]]:
                 continue
             ended = record_of(snippet).failure_class
             if ended is not None and snippet.executor != _UNKNOWN:
-                key = (snippet.language, snippet.source.strip(), _relied_on(snippet, before), _told(snippet))
+                key = (
+                    snippet.language,
+                    snippet.source.strip(),
+                    _relied_on(snippet, before),
+                    _recorded_ending(snippet),
+                )
                 yield (
                     key,
                     Ending(run.trace_id, snippet.span_id, snippet.id, ended, snippet.executor, step.start_ns),
@@ -105,7 +110,7 @@ def _relied_on(snippet: Snippet, before: list[Snippet]) -> tuple[str, ...]:
     return tuple(each.source.strip() for each in before) if used & frozenset().union(*bound) else ()
 
 
-def _told(snippet: Snippet) -> str:
+def _recorded_ending(snippet: Snippet) -> str:
     """What its tools answered: another answer may well end otherwise."""
     return json.dumps(
         [

@@ -216,8 +216,8 @@ def subject_of(trace: Trace, run: Run, snippet: Snippet) -> dict[str, str]:
 
 
 def _tool_of(trace: Trace, run: Run, snippet: Snippet) -> str:
-    """The tool that ran the code or was asked to; empty where the agent itself runs it."""
-    place = _ASKED.match(snippet.path)
+    """The tool that ran the code or was called for it; empty where the agent itself runs it."""
+    place = _REQUESTED.match(snippet.path)
     span = trace.by_id.get(snippet.span_id)
     if span is not None and span.tool is None and place is not None:
         calls = [message.tool_calls for message in span.output_messages[int(place[1]) :][:1]]
@@ -229,8 +229,8 @@ def _tool_of(trace: Trace, run: Run, snippet: Snippet) -> str:
     return ""
 
 
-_ASKED: Final = re.compile(r"output_messages\[(\d{1,6})\]\.tool_calls\[(\d{1,6})\]")
-"""How detection names the place of a tool call that a model asked for."""
+_REQUESTED: Final = re.compile(r"output_messages\[(\d{1,6})\]\.tool_calls\[(\d{1,6})\]")
+"""How detection names the place of a tool call that a model requested."""
 
 
 def _run_within_budget(

@@ -1,7 +1,7 @@
 """What judges: the contract of an evaluator, and the five built-in layers as evaluators.
 
 An evaluator takes the evidence about one run and what cheaper evaluators said of it; it gives judgements. It
-reads; it never stores or sends anything. The engine asks evaluators in the order of their cost. A judgement
+reads; it never stores or sends anything. The engine calls evaluators in the order of their cost. A judgement
 about the same thing (layer, name, span, snippet) takes the place of the cheaper one: so a judge settles what
 the rules left open.
 
@@ -82,7 +82,7 @@ _FIELDS: Final[Mapping[str, type]] = {"name": str, "version": str, "layer": Laye
 
 
 def where_record_is_silent(run: Run) -> Needs:
-    """The replay, where the record leaves open what came of code that ran."""
+    """The replay, where the record leaves open how code that ran ended."""
     return Needs.REPLAY if is_silent(run) else Needs.NOTHING
 
 
@@ -129,7 +129,7 @@ LAYER_RULES: tuple[Evaluator, ...] = (
 
 
 def by_cost(evaluators: Iterable[Evaluator]) -> tuple[Evaluator, ...]:
-    """The order in which evaluators are asked; those of one cost stay in theirs."""
+    """The order in which evaluators are called; those of one cost stay in theirs."""
     return tuple(sorted(evaluators, key=lambda evaluator: evaluator.cost))
 
 

@@ -1,7 +1,7 @@
 """Lint: what ruff says of the Python of a run; advice, switched on by configuration.
 
 Takes the snippets of a run; gives a `lint` score without a verdict for each, with the codes of the rules.
-Only errors are asked for (E9: it cannot run; F: undefined, misused or doubled names). What is no fault in a
+Only errors are selected (E9: it cannot run; F: undefined, misused or doubled names). What is no fault in a
 session is left out: names and imports that other steps bind or use, and tools. Ruff only reads.
 """
 
@@ -124,8 +124,8 @@ def _known_names(run: Run) -> frozenset[str]:
     bound = (names_in(each.source).bound for each in run.snippets if each.language is Language.PYTHON)
     tools = {call.tool for step in run.steps for call in step.calls}
     tools |= {call.tool for each in run.snippets for call in each.tape}
-    asked = {call.name for step in run.steps for call in step.requested}
-    return frozenset({FINAL_ANSWER} | tools | asked).union(*bound)
+    requested = {call.name for step in run.steps for call in step.requested}
+    return frozenset({FINAL_ANSWER} | tools | requested).union(*bound)
 
 
 def _is_of_the_session(one: dict[str, Any], known: frozenset[str]) -> bool:

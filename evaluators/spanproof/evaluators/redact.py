@@ -1,7 +1,7 @@
 """Keeping secrets out of verdicts: explanations and evidence quote code and outputs, and travel further.
 
 Takes the secrets the scanners found in a run's snippets; masks them, and everything in a provider's format of
-secrets, in outcomes, and bounds the length of what is quoted. What stands on the spans themselves is the
+secrets, in outcomes, and bounds the length of what is quoted. What is on the spans themselves is the
 producer's and is not touched.
 """
 
@@ -81,7 +81,7 @@ class Redactor:
 
 
 def _text_at(source: str, finding: Finding) -> str:
-    """What a finding marks, where it stands on one line."""
+    """What a finding marks, where it is on one line."""
     if finding.line != finding.end_line:
         return ""
     lines = source.split("\n")

@@ -1,7 +1,7 @@
 """Scoring a stored trace again, by the evaluators of today.
 
-A new version of an evaluator writes its scores beside those of the old; layers not asked keep theirs, and the
-replay they rest on where none of those asked needs another.
+A new version of an evaluator writes its scores beside those of the old; layers that are not called keep
+theirs, and the replay they rest on where none of those called needs another.
 """
 
 from __future__ import annotations

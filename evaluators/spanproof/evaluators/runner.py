@@ -86,13 +86,13 @@ class Runner:
 
     @cached_property
     def _tier(self) -> Tier | None:
-        """The sandbox's tier; asked for once, and only where a policy demands one. None: it cannot run."""
+        """The sandbox's tier; looked up once, and only where a policy demands one. None: it cannot run."""
         return self._sandbox.availability().tier if self._sandbox is not None else None
 
     def replayed(
         self, trace: Trace, run: Run, scans: Mapping[str, Scan], fixtures: FixtureBook, *, with_apis: bool
     ) -> tuple[Replay | NoReplay, Mapping[str, ApiReport]]:
-        """The run's replay, and where asked for what the runtime knows of the names its code uses."""
+        """The run's replay, and on request what the runtime knows of the names its code uses."""
         sandbox, apis = self._sandbox, self._apis
         if sandbox is None or apis is None:
             return self._no_replay, {}

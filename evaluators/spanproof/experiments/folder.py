@@ -16,6 +16,7 @@ import platform
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import IO, Any
@@ -144,7 +145,7 @@ def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 
 def describe_environment() -> dict[str, Any]:
     """Return interpreter, platform and packages, with one digest of all packages."""
-    packages = sorted({f"{each.name}=={each.version}" for each in distributions() if each.name})
+    packages = _list_packages()
     return {
         "python": platform.python_version(),
         "platform": f"{sys.platform}-{platform.machine()}",
@@ -152,3 +153,8 @@ def describe_environment() -> dict[str, Any]:
         "packages_digest": digest(*packages),
         "packages": packages,
     }
+
+
+@cache  # they stay the same while it runs, and reading their metadata takes half a second
+def _list_packages() -> list[str]:
+    return sorted({f"{each.name}=={each.version}" for each in distributions() if each.name})

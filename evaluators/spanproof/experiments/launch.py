@@ -1,6 +1,6 @@
 """The agent of one trial: started as a process of its own, traced, and ended with all that it started.
 
-A module's agent runs in forks of `spanproof.experiments.child`, which traces it into a file. A program or a
+A module's agent runs in forks of `spanproof.agent_process.child`, which traces it into a file. A program or a
 service traces itself, and sends its spans to a listener on loopback; a service's are found by the
 `traceparent` it was called with.
 """
@@ -157,7 +157,7 @@ class AgentRunner:
 
 
 class AgentServer:
-    """The process that has the agent's module, `spanproof.experiments.child`, and what it printed last."""
+    """The process that has the agent's module, `spanproof.agent_process.child`, and what it printed last."""
 
     def __init__(self, agent: AgentUnderTest, settings: Settings) -> None:
         """Start it, and wait until the module is loaded.
@@ -175,7 +175,7 @@ class AgentServer:
         reader, writer = os.pipe()
         self._printed = tempfile.TemporaryFile("a+b")  # noqa: SIM115 - it is closed with the process
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "spanproof.experiments.child", json.dumps(config), str(writer)],
+            [sys.executable, "-m", "spanproof.agent_process.child", json.dumps(config), str(writer)],
             stdin=subprocess.PIPE,
             stdout=self._printed,
             stderr=subprocess.STDOUT,

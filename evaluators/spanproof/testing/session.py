@@ -13,6 +13,7 @@ from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 
+from spanproof.agent_process.child import call_agent, make_agent
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.experiments import (
     Experiment,
@@ -22,7 +23,6 @@ from spanproof.experiments import (
     agent_in_module,
     run_experiment,
 )
-from spanproof.experiments.child import call_agent, make_agent
 from spanproof.experiments.notebook import new_folder, open_engine
 from spanproof.gate import GateError, Verdict, check, parse
 from spanproof.instrumentors import (

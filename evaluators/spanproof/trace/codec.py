@@ -5,7 +5,7 @@ without anything else at hand. `encode` takes any dataclass of the model and giv
 an equal value back, for everything spans found in the wild hold: lone surrogates, bytes, integers beyond 64
 bits, NaN and infinities. Only what nests deeper than `MAX_DEPTH` levels is cut there. Fields a reader does
 not know are ignored and missing ones take their default, so that newer and older documents stay readable.
-Types come from the dataclass asked for, never from the document: nothing in it is run or looked up.
+Types come from the dataclass that is requested, never from the document: nothing in it is run or looked up.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _LONG = (b"0" * 20, b"-" + b"0" * 19)
 
 
 class MalformedDocument(ValueError):  # noqa: N818 - names the input
-    """A document does not hold the value asked for; the message names the place."""
+    """A document does not hold the requested value; the message names the place."""
 
 
 def encode(value: object) -> str:

@@ -21,7 +21,7 @@ def digest(*parts: str) -> str:
 
 
 def snippet_id(trace_id: str, span_id: str, path: str, source: str) -> str:
-    """The id of a snippet: where it stands and what it says."""
+    """The id of a snippet: its place and its text."""
     return digest("snippet", trace_id, span_id, path, source)
 
 

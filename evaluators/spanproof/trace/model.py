@@ -23,7 +23,7 @@ AttributeValue: TypeAlias = (
 
 
 class SpanKind(StrEnum):
-    """What a span stands for; the names are those of OpenInference where it has one."""
+    """What a span represents; the names are those of OpenInference where it has one."""
 
     AGENT = "AGENT"
     CHAIN = "CHAIN"
@@ -367,7 +367,7 @@ class Step:
 
     Attributes:
         number: from 1.
-        span_id: the span that stands for the step: a CHAIN span where there is one, else the LLM span.
+        span_id: the span that represents the step: a CHAIN span where there is one, else the LLM span.
         kind: `action`, `planning` or `final_answer`.
         text: the model's own words.
         requested: tool calls the model requested, whether or not they ran.

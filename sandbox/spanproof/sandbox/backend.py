@@ -1,6 +1,6 @@
 """What every sandbox backend promises.
 
-`Sandbox.run` takes one program and tells what became of it; `Sandbox.session` keeps one interpreter over
+`Sandbox.run` takes one program and returns what became of it; `Sandbox.session` keeps one interpreter over
 several. The contract suite in `tests/contract` checks each promise against each backend.
 """
 
@@ -74,8 +74,8 @@ class Foreseen:
 
     Attributes:
         source: of the step.
-        calls: what it will ask and be answered, whatever the steps before it have asked.
-        lasting: what it does not come to ask, the step after it may.
+        calls: the calls that it will make, with their answers, whatever the steps before it have called.
+        lasting: whether the step after it may make those that it does not come to make.
     """
 
     source: str
@@ -98,17 +98,17 @@ class Session(ABC):
         """
 
     def foresee(self, steps: Sequence[Foreseen]) -> None:  # noqa: B027 - a hint may be left
-        """Tell what will be executed next, in order, for as long as each step ends without an exception.
+        """Announce what will be executed next, in order, for as long as each step ends without an exception.
 
-        A hint: a backend that takes it may start a step before it is asked for, and answer a tool call that
+        A hint: a backend that takes it may start a step before it is executed, and answer a tool call that
         is made as foreseen, by the step it is foreseen for and in the order foreseen, before the caller is
-        asked. The caller is asked all the same, in order and before the step's execution is returned, and
+        called. The caller is called all the same, in order and before the step's execution is returned, and
         must answer as foreseen. It takes the place of an earlier hint; steps that have started stay.
         """
 
     @property
     def is_ahead(self) -> bool:
-        """Whether a foreseen step may have started that was not asked for: nothing else can be executed."""
+        """Whether a foreseen step may have started that was not requested: nothing else can be executed."""
         return False
 
     def amended(self) -> Mapping[int, Execution]:

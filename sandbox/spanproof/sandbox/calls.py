@@ -1,4 +1,4 @@
-"""What a host does with what a guest asks for: paths are checked, and tool calls put to the caller."""
+"""What a host does with what a guest requests: paths are checked, and tool calls put to the caller."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def answer_call(said: Mapping[str, Any], tools: frozenset[str], answer: AnswerTo
     """Put a call to the host's tool; a malformed one is the program's error, not ours."""
     tool, args, kwargs = said.get("tool"), said.get("args"), said.get("kwargs")
     if not isinstance(tool, str) or tool not in tools:
-        told = ToolAnswer(error_type="NameError", error_message=f"there is no tool {str(tool)[:200]!r}")
+        reply = ToolAnswer(error_type="NameError", error_message=f"there is no tool {str(tool)[:200]!r}")
     elif not isinstance(args, list) or not isinstance(kwargs, dict):
-        told = ToolAnswer(error_type="TypeError", error_message=f"{tool}(): malformed call")
+        reply = ToolAnswer(error_type="TypeError", error_message=f"{tool}(): malformed call")
     else:
-        told = answer(ToolRequest(tool, tuple(args), kwargs))
+        reply = answer(ToolRequest(tool, tuple(args), kwargs))
     return {
         "kind": "answer",
         "call": said.get("call"),
-        "result": told.result,
-        "error_type": told.error_type,
-        "error_message": told.error_message,
+        "result": reply.result,
+        "error_type": reply.error_type,
+        "error_message": reply.error_message,
     }

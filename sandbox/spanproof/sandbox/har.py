@@ -1,7 +1,7 @@
 """HAR 1.2 as a tape: what a browser, mitmproxy or Playwright recorded, as calls a sandbox answers.
 
 In: a file, or the decoded document. Out: `Exchange`s, in the order of the recording. The bodies of a HAR are
-decoded and whole, so the headers that told otherwise (`Content-Encoding`, …) are left out. Entries that are
+decoded and whole, so the headers that say otherwise (`Content-Encoding`, …) are left out. Entries that are
 no finished calls of HTTP are left out too: those without an answer (status 0: the call failed then, and will
 fail again), and other schemes (`ws:`, `data:`, `blob:`). A body that was not saved is an error, no guess.
 
@@ -72,7 +72,7 @@ def exchanges_of(document: object, origin: str) -> tuple[Exchange, ...]:
 
 
 class _Place:
-    """A value of the document, and where it stands."""
+    """A value of the document, and its place."""
 
     def __init__(self, origin: str, path: str, value: object) -> None:
         self._origin = origin

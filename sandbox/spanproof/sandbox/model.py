@@ -1,6 +1,6 @@
 """What goes into a sandbox and what comes out.
 
-A `Program` is a snippet with its limits; an `Execution` is what became of it, told in facts: exit, signal,
+A `Program` is a snippet with its limits; an `Execution` is what became of it, in facts: exit, signal,
 bounded output, times, memory, files, and what it attempted. The failure class is derived from those facts,
 never from words in the output. Standard library only.
 """
@@ -102,7 +102,7 @@ class Clock:
 
     Attributes:
         start_s: Unix time at its start.
-        rate: seconds that pass for each real one; 0 stands still.
+        rate: seconds that pass for each real one; 0 stops the clock.
     """
 
     start_s: float
@@ -117,7 +117,7 @@ class Exchange:
         url: absolute, `http` or `https`.
         request_body: what the call must carry to match; None matches any.
         headers: of the answer, in order; those of its length and its connection are made anew.
-        body: of the answer, as it goes over the wire: in the `Content-Encoding` the headers tell, if any.
+        body: of the answer, as it goes over the wire: in the `Content-Encoding` the headers name, if any.
     """
 
     method: str
@@ -179,8 +179,8 @@ class Fixtures:
         hash_seed: of Python's string hashes, and so of the order of its sets: the same in every run. The jail
             alone gives another than 0, to its sessions.
         clock: None is the real one.
-        http: calls that are answered, each once and in their order; every other is refused and told. Empty:
-            there is no network.
+        http: calls that are answered, each once and in their order; every other is refused and recorded.
+            Empty: there is no network.
         packages: None is the runtime's own.
     """
 
@@ -218,7 +218,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """An exception as the guest told it: for people; never the ground of an `unsafe` or `killed` verdict.
+    """An exception as the guest reported it: for people; never the ground of an `unsafe` or `killed` verdict.
 
     Attributes:
         type: the class's name; `chain` holds those behind it (`__cause__`, `__context__`), nearest first.
@@ -243,7 +243,7 @@ class Execution:
         attempts: in order, each distinct one once. Where there were more than are kept, those beyond are one
             of each kind with the target `(others)`, and `attempts_whole` is False.
         files: what the program left in its work directory: size in bytes by relative path.
-        raised: the exception that ended it, as the guest told it.
+        raised: the exception that ended it, as the guest reported it.
         result: JSON form of the value of the last expression, where the program was a session's step;
             `result_text` is its `str()`, for values that have no JSON form too. Of a SQL script: `columns`,
             `rows` and `cut` (more rows than are kept) of its last query. A value that takes more than

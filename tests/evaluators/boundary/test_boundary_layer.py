@@ -36,7 +36,7 @@ def test_a_denied_snippet_fails_whatever_the_replay_saw(build, snippet, score_of
     assert "eads the environment" in layer.explanation
 
 
-def test_a_denied_snippet_tells_what_the_replay_tried_and_who_stopped_it(build, snippet, score_of):
+def test_a_denied_snippet_says_what_the_replay_tried_and_who_stopped_it(build, snippet, score_of):
     found = judged(build, snippet, Verdict.DENY, replayed=[build.step(snippet, attempts=(REFUSED,))])
     layer = score_of(found, "boundary")
     assert "/etc/shadow" in layer.explanation
@@ -104,7 +104,7 @@ def test_what_the_policy_does_not_name_crosses(build, snippet, score_of, attempt
     assert score_of(found, "boundary").label is Label.FAIL
 
 
-def test_a_refusal_on_record_is_told(build, score_of):
+def test_a_refusal_on_record_is_reported(build, score_of):
     message = (
         "Code execution failed at line 'import os' due to: InterpreterError: Import of os is not allowed."
     )
@@ -154,7 +154,7 @@ def test_code_without_weaknesses_is_secure(build, snippet, score_of):
     assert score_of(judged(build, snippet), "security", snippet).label is Label.PASS
 
 
-def test_a_language_nobody_reads_for_weaknesses_has_no_security(build, snippet, score_of):
+def test_a_language_without_rules_for_weaknesses_has_no_security(build, snippet, score_of):
     other = replace(snippet, language=Language.SQL)
     outcome = score_of(boundary.judge(build.evidence(build.run([other]))), "security", other)
     assert isinstance(outcome, Skipped)

@@ -62,9 +62,9 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("verdict", "replay", "refused_on_record", "label", "told"), TABLE)
+@pytest.mark.parametrize(("verdict", "replay", "refused_on_record", "label", "words"), TABLE)
 def test_scan_replay_and_record_are_joined_into_one_explanation(
-    build, score_of, verdict, replay, refused_on_record, label, told
+    build, score_of, verdict, replay, refused_on_record, label, words
 ):
     refusal = "InterpreterError: Import of os is not allowed."
     error = build.error("AgentExecutionError", refusal) if refused_on_record else None
@@ -78,7 +78,7 @@ def test_scan_replay_and_record_are_joined_into_one_explanation(
     scans = {} if verdict is ALLOW else {snippet.id: build.scan(verdict)}
     found = boundary.judge(build.evidence(build.run([snippet]), scans=scans, replayed=steps.get(replay)))
     outcome = score_of(found, "boundary")
-    assert (outcome.label, outcome.explanation) == (label, f"{told}.")
+    assert (outcome.label, outcome.explanation) == (label, f"{words}.")
 
 
 def test_the_table_is_whole():

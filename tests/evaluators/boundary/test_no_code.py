@@ -11,7 +11,7 @@ def judged(build, snippets, cohorts=({"agent": "support"},), **run):
     return [each.outcome for each in NoCode(cohorts).judge(build.evidence(made), ())]
 
 
-def test_code_in_a_cohort_that_should_hold_none_fails_and_is_told(build):
+def test_code_in_a_cohort_that_should_hold_none_fails_and_is_reported(build):
     snippets = [build.snippet("rm -rf x", language=Language.BASH, executed=False), build.snippet("x = 1")]
     (outcome,) = judged(build, snippets)
     assert outcome.label is Label.FAIL

@@ -170,7 +170,9 @@ def test_a_step_that_ended_in_replay_alone_is_judged_by_it(build, score_of):
         (2.0000000001, 2, "2 s of 2 s allowed"),
     ],
 )
-def test_what_a_budget_was_used_up_by_is_told_in_digits_that_count(build, score_of, wall_s, allowed_s, words):
+def test_what_a_budget_was_used_up_by_is_given_in_digits_that_count(
+    build, score_of, wall_s, allowed_s, words
+):
     snippet = build.snippet("1", observation=DONE)
     run = build.run([snippet])
     evidence = build.evidence(run, replayed=[build.step(snippet, wall_s=wall_s)])

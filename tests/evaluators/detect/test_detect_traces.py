@@ -69,8 +69,8 @@ def test_a_failed_step_ran_its_code_and_was_shown_the_error(trace):
 
 def test_the_same_code_in_words_call_and_tool_is_one_snippet(trace, call):
     agent = trace.agent()
-    asked = call("run_python", {"code": CODE}, "c1")
-    trace.says(f"I run\n```python\n{CODE}\n```", asked, under=agent)
+    requested = call("run_python", {"code": CODE}, "c1")
+    trace.says(f"I run\n```python\n{CODE}\n```", requested, under=agent)
     tool = trace.tool("run_python", {"code": CODE}, "36\n", under=agent, call_id="c1")
     (found,) = detect(trace.build())
     assert (found.span_id, found.executed, found.observation) == (tool, True, "36\n")
@@ -95,16 +95,16 @@ def test_spans_within_one_another_with_the_same_code_ran_it_once(trace):
 
 def test_a_call_that_only_its_answer_shows_ran_all_the_same(trace, call):
     agent = trace.agent()
-    asked = call("run_python", {"code": CODE}, "c1")
-    first = trace.says("", asked, under=agent)
+    requested = call("run_python", {"code": CODE}, "c1")
+    first = trace.says("", requested, under=agent)
     trace.says("36 euros", under=agent, input_messages=(Message("tool", "36\n", (), "c1"),))
     (found,) = detect(trace.build())
     assert (found.span_id, found.executed, found.observation) == (first, True, "36\n")
 
 
 def test_a_hosted_interpreters_call_ran(trace, call):
-    asked = call("code_interpreter", {"code": CODE}, "ci")
-    trace.says("", asked, then=(Message("tool", "36", (), "ci"), Message("assistant", "36 euros")))
+    requested = call("code_interpreter", {"code": CODE}, "ci")
+    trace.says("", requested, then=(Message("tool", "36", (), "ci"), Message("assistant", "36 euros")))
     (found,) = detect(trace.build())
     assert (found.executed, found.observation) == (True, "36")
 

@@ -1,4 +1,4 @@
-"""Code that holds code of another language is told by what holds it."""
+"""Code that holds code of another language is known by what holds it."""
 
 from __future__ import annotations
 
@@ -79,6 +79,6 @@ ResultSet rs = st.executeQuery();"""
         "java",
     ],
 )
-def test_code_is_told_by_what_holds_the_rest(source, language, wrap):
+def test_code_is_known_by_what_holds_the_rest(source, language, wrap):
     (found,) = snippets_in(wrap.replace("{}", source))
     assert (found.language, found.source) == (language, source)

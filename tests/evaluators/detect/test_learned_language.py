@@ -68,7 +68,7 @@ def test_what_structure_leaves_open_the_model_settles(source, language):
     assert identify(source) is language
 
 
-def test_yaml_between_sentences_is_found_where_it_stands():
+def test_yaml_between_sentences_is_found_at_its_place():
     text = "The setting:\n\nserver:\n  port: 80\n  host: a\n\nRestart it then."
     (snippet,) = snippets_in(text)
     assert snippet.language is Language.YAML

@@ -46,7 +46,7 @@ def test_a_text_that_is_all_code_is_one_snippet(language):
 
 
 @ALL
-def test_a_fence_without_a_language_is_told_by_its_content(language):
+def test_a_fence_without_a_language_is_known_by_its_content(language):
     text = f"{PROSE}\n```\n{SOURCES[language]}\n```\nThat is all."
     (found,) = snippets_in(text)
     assert (found.language, found.source) == (language, SOURCES[language])
@@ -65,7 +65,7 @@ def test_code_between_sentences_is_cut_out(language):
 @pytest.mark.parametrize(
     "wrap", ["{}", "\n\n{}\n\n", "Here:\n```\n{}\n```\nDone.", "Thought: go\n<code>\n{}\n</code>"]
 )
-def test_positions_are_where_the_source_stands(language, wrap):
+def test_positions_are_where_the_source_is(language, wrap):
     text = wrap.format(SOURCES[language])
     (found,) = snippets_in(text)
     assert text[found.start : found.end] == found.source
@@ -119,7 +119,7 @@ def test_each_way_agents_mark_code_is_known(text):
     assert (found.language, found.source) == (Language.PYTHON, "print(1)")
 
 
-def test_code_in_a_json_string_is_unescaped_and_stands_inside_the_string():
+def test_code_in_a_json_string_is_unescaped_and_lies_inside_the_string():
     text = '{"arguments": {"code": "a = f(\\"x\\")\\nprint(a)"}}'
     (found,) = snippets_in(text)
     assert found.source == 'a = f("x")\nprint(a)'

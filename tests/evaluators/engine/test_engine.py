@@ -118,7 +118,7 @@ def test_evaluators_of_others_stay_in_the_trace(engine, misquote):
     assert "e" * 16 in evaluation.trace.by_id
 
 
-def test_without_a_sandbox_the_record_judges_and_the_reason_is_told(misquote):
+def test_without_a_sandbox_the_record_judges_and_the_reason_is_given(misquote):
     evaluation = Engine(
         pipeline=Pipeline(), sandbox=None, replay_disabled_reason="no user namespaces"
     ).evaluate(misquote)

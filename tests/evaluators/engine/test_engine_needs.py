@@ -1,4 +1,4 @@
-"""What runs for what is asked: a replay where an outcome rests on one, and else nothing."""
+"""What runs for what is requested: a replay where an outcome rests on one, and else nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spanproof.trace import Label, Layer, trace_of
 from .runs import Failing, agent, layer_of, step
 
 
-def test_only_the_layers_asked_for_are_judged(jail, misquote):
+def test_only_the_layers_requested_are_judged(jail, misquote):
     engine = Engine(pipeline=Pipeline(), sandbox=jail, layers=[Layer.EXECUTION])
     assert {s.layer for s in engine.evaluate(misquote).scores} == {Layer.EXECUTION}
 

@@ -1,4 +1,4 @@
-"""Evaluators that installed packages bring: found by entry point, told by name where they are broken."""
+"""Evaluators that installed packages bring: found by entry point, named where they are broken."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_an_installed_evaluator_is_found(install):
 
 
 @pytest.mark.parametrize(
-    ("source", "attribute", "told"),
+    ("source", "attribute", "shown"),
     [
         (GOOD.replace("(Evaluator)", ""), "Polite", "no subclass"),
         (GOOD, "Rude", "has no attribute 'Rude'"),
@@ -57,11 +57,11 @@ def test_an_installed_evaluator_is_found(install):
         (GOOD.replace("name, version, layer, cost =", "name, version, layer, price ="), "Polite", "'cost'"),
     ],
 )
-def test_a_broken_one_is_told_with_its_package(install, source, attribute, told):
+def test_a_broken_one_is_named_with_its_package(install, source, attribute, shown):
     module = install(source, attribute)
     with pytest.raises(EvaluatorError, match="polite") as problem:
         installed()
-    assert told in str(problem.value)
+    assert shown in str(problem.value)
     assert repr(module) in str(problem.value)
 
 
@@ -73,13 +73,13 @@ def test_a_broken_one_is_told_with_its_package(install, source, attribute, told)
         "rescore --store s --set evaluation.replay=false",
     ],
 )
-def test_every_command_that_asks_it_says_so_and_how_to_mend_it(
+def test_every_command_that_loads_it_says_so_and_how_to_mend_it(
     install, tmp_path, monkeypatch, capsys, arguments
 ):
     monkeypatch.chdir(tmp_path)
     module = install(GOOD.replace("    def judge", "    def judged"))
     assert run(arguments.split()) == 2
-    told = capsys.readouterr().err
-    assert f"the installed package {module!r} brings" in " ".join(told.split())
-    assert "remedy" in told
-    assert "internal error" not in told
+    shown = capsys.readouterr().err
+    assert f"the installed package {module!r} brings" in " ".join(shown.split())
+    assert "remedy" in shown
+    assert "internal error" not in shown

@@ -13,7 +13,7 @@ def redactor(build, source):
     return Redactor([snippet], {snippet.id: Pipeline().scan("python", source)})
 
 
-def test_a_providers_format_is_masked_wherever_it_stands():
+def test_a_providers_format_is_masked_wherever_it_is():
     assert KEY not in mask_formats(f"printed recorded 'k: {KEY}'")
 
 

@@ -36,7 +36,7 @@ def test_the_run_fails_by_its_last_step_by_none_or_by_most(build, score_of, patt
     assert (layer.value, layer.label) == (pytest.approx(value), label)
 
 
-def test_a_step_is_told_recorded_beside_replayed(build, score_of):
+def test_a_step_is_shown_recorded_beside_replayed(build, score_of):
     snippet = build.snippet("1", observation=DONE)
     step = build.step(snippet, FailureClass.EXCEPTION, agrees=False, difference="d")
     found = execution.judge(build.evidence(build.run([snippet]), replayed=[step]))
@@ -61,7 +61,7 @@ def test_what_is_not_comparable_is_not_held_against_the_replay(build, score_of):
     assert isinstance(score_of(found, "reproduced", snippet), Skipped)
 
 
-def test_without_a_record_the_replay_tells_the_outcome(build, score_of):
+def test_without_a_record_the_replay_gives_the_outcome(build, score_of):
     snippet = build.snippet("1 / 0")
     step = build.step(snippet, FailureClass.EXCEPTION)
     found = execution.judge(build.evidence(build.run([snippet]), replayed=[step]))

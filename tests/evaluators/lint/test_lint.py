@@ -10,7 +10,7 @@ def linted(build, *sources, **fields):
     return [each.outcome for each in Lint().judge(build.evidence(build.run(snippets)), ())]
 
 
-def test_findings_are_told_with_their_rules_and_lines_as_advice(build):
+def test_findings_are_reported_with_their_rules_and_lines_as_advice(build):
     (outcome,) = linted(build, "def f():\n    x = 1\n    return 'a' % (1,)\nprint(undefined)\n")
     assert isinstance(outcome, Scored)
     assert outcome.label is None

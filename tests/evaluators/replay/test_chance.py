@@ -63,7 +63,7 @@ def test_a_seed_in_an_earlier_snippet_holds():
     assert followed("import random\nrandom.seed(3)", "random.random()") == [None, None]
 
 
-def test_a_package_of_an_unknown_version_is_told_until_it_is_pinned():
+def test_a_package_of_an_unknown_version_is_reported_until_it_is_pinned():
     sources = (
         "import pandas as pd\nd = pd.DataFrame({'a': [1]})",
         "print(d)",

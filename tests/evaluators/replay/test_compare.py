@@ -157,7 +157,7 @@ def test_what_the_sandbox_stopped_or_withheld_is_not_held_against_the_record(exe
     assert found.difference
 
 
-def test_an_excuse_makes_a_difference_not_comparable_and_is_told_with_it():
+def test_an_excuse_makes_a_difference_not_comparable_and_is_reported_with_it():
     failed = Execution(FailureClass.EXCEPTION)
     assert compare(Record(OK, stdout="x"), failed, excuse="the file is not on the trace").agrees is None
     found = compare(Record(OK, stdout="x"), Execution(OK, stdout="y"), excuse="off the tape")

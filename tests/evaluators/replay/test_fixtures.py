@@ -56,7 +56,7 @@ def test_a_run_s_set_is_the_one_it_names_else_the_first_that_fits(write):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "words"),
     [
         ("sets: {a: 1}", "must be `sets:` and a list"),
         ("set: []", "must be `sets:` and a list"),
@@ -89,12 +89,12 @@ def test_a_run_s_set_is_the_one_it_names_else_the_first_that_fits(write):
         ("[" * 100_000, "not valid YAML: nested deeper"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(write, text, told):
-    with pytest.raises(BadFixture, match=told) as caught:
+def test_what_is_wrong_is_reported_with_its_place(write, text, words):
+    with pytest.raises(BadFixture, match=words) as caught:
         load_fixtures(write(text))
     assert str(caught.value).startswith(str(write(text).parent))
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path):
+def test_a_file_that_is_not_there_is_reported(tmp_path):
     with pytest.raises(BadFixture, match="name a readable UTF-8 file"):
         load_fixtures(tmp_path / "none.yaml")

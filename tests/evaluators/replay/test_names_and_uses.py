@@ -12,7 +12,7 @@ def used(source, aliases=None):
     return [use.name for use in uses_in(source, aliases or {})[0]]
 
 
-def test_names_tell_what_is_bound_used_and_called():
+def test_names_are_what_is_bound_used_and_called():
     names = names_in("import math as m\nfor i in rows:\n    total = f(i)\n")
     assert names.bound == {"m", "i", "total"}
     assert names.imported == {"m"}
@@ -44,7 +44,7 @@ def test_after_a_star_import_no_name_is_known_to_be_undefined():
         ("final_answer(", "final_answer("),
     ],
 )
-def test_what_stands_behind_the_final_answer_did_not_run(source, expected):
+def test_what_is_behind_the_final_answer_did_not_run(source, expected):
     assert up_to_final_answer(source) == expected
 
 

@@ -86,15 +86,15 @@ def test_errors_handed_on_by_remote_executors_are_read_by_their_form(form, raise
 
 
 def test_a_syntax_error_out_of_jupyter_is_one():
-    told = "\x1b[0;31mSyntaxError\x1b[0m: invalid syntax"
-    message = f"  Cell \x1b[0;32mIn[1], line 1\x1b[0m\n    1 +\n       ^\n{told}"
+    shown = "\x1b[0;31mSyntaxError\x1b[0m: invalid syntax"
+    message = f"  Cell \x1b[0;32mIn[1], line 1\x1b[0m\n    1 +\n       ^\n{shown}"
     assert recorded_class(SpanError("AgentError", message)) is FailureClass.SYNTAX_ERROR
 
 
 def test_words_in_the_message_of_an_ordinary_exception_do_not_change_its_class():
-    told = "Import of os is not allowed, MemoryError, SyntaxError, TimeoutError"
-    assert recorded_class(SpanError("ValueError", told)) is FailureClass.EXCEPTION
-    assert recorded_class(wrapped(f"ValueError: {told}")) is FailureClass.EXCEPTION
+    shown = "Import of os is not allowed, MemoryError, SyntaxError, TimeoutError"
+    assert recorded_class(SpanError("ValueError", shown)) is FailureClass.EXCEPTION
+    assert recorded_class(wrapped(f"ValueError: {shown}")) is FailureClass.EXCEPTION
 
 
 def test_the_raised_type_is_read_through_the_frameworks_wrappers():
@@ -143,7 +143,7 @@ def test_the_prints_of_a_step_that_did_not_parse_are_not_its_own(build):
         ("exit_code: 1", FailureClass.OK),
     ],
 )
-def test_a_program_s_exit_status_tells_how_it_ended_and_its_words_do_not(build, given, expected):
+def test_a_program_s_exit_status_says_how_it_ended_and_its_words_do_not(build, given, expected):
     snippet = build.snippet("make", language=Language.BASH, output=Payload(str(given), given))
     assert record_of(snippet).failure_class is expected
     python = build.snippet("run()", output=Payload(str(given), given))
@@ -159,7 +159,7 @@ def test_causes_behind_the_exception_are_the_code_s_own_business():
 
 
 def test_what_the_recorded_interpreter_refused_in_a_handler_is_its_refusal(build):
-    """Behind it stands the exception that was being handled."""
+    """Behind it is the exception that was being handled."""
     error = SpanError(
         "RateLimited",
         "Code execution failed at line 'x' due to: InterpreterError: Forbidden access to dunder attribute: "

@@ -77,6 +77,6 @@ def test_another_number_in_a_record_that_agreed_is_seen(build, jail, steps):
 
 
 def test_nearly_all_of_what_can_be_compared_agrees():
-    told = [step["agrees"] for steps in RUNS for step in steps]
-    assert told.count(True) > 200
-    assert told.count(False) <= 3
+    agreed = [step["agrees"] for steps in RUNS for step in steps]
+    assert agreed.count(True) > 200
+    assert agreed.count(False) <= 3

@@ -28,7 +28,7 @@ def shop(request):
     return FixtureSet(files={"shop.sql": SHOP}, database=database)
 
 
-def told(replay):
+def endings(replay):
     return [(step.execution.failure_class, step.agrees) for step in replay.steps]
 
 
@@ -51,10 +51,10 @@ def sql(build, source, given, **fields):
 )
 def test_rows_of_a_query_are_compared_in_the_forms_tools_give_them(build, replayed, shop, given, agrees):
     replay = replayed(sql(build, "SELECT item, cents FROM prices", given), fixtures=shop)
-    assert told(replay) == [(FailureClass.OK, agrees)], replay.steps[0].difference
+    assert endings(replay) == [(FailureClass.OK, agrees)], replay.steps[0].difference
 
 
-def test_an_order_that_was_asked_for_counts(build, replayed, shop):
+def test_an_order_that_was_requested_counts(build, replayed, shop):
     wrong = sql(build, "SELECT item FROM prices ORDER BY cents", "[('hat',), ('cap',)]")
     (step,) = replayed(wrong, fixtures=shop).steps
     assert (step.agrees, step.difference) == (False, "row 1 recorded 'hat', replayed 'cap'")
@@ -168,7 +168,7 @@ def test_what_the_seed_decides_is_flaky_and_proves_nothing(build, replayed):
     assert (number, step.snippet) == (4, wrong)
 
 
-def test_a_run_that_agrees_is_repeated_only_when_that_is_asked_for(build, replayed):
+def test_a_run_that_agrees_is_repeated_only_on_request(build, replayed):
     snippet = build.snippet("print(1)", logs="1")
     assert not replayed(snippet).repeated
     assert replayed(snippet, repeat=True).repeated
@@ -179,5 +179,5 @@ def test_declared_parameters_bind_a_call_and_refuse_what_the_tool_could_not_take
     good = build.snippet("print(price('hat', 'm'))", logs="4500", tape=(call,))
     misuse = build.snippet("price(colour='red')", error=build.error("TypeError"))
     replay = replayed(good, misuse, parameters={"price": ("item", "size")})
-    assert told(replay) == [(FailureClass.OK, True), (FailureClass.EXCEPTION, True)]
+    assert endings(replay) == [(FailureClass.OK, True), (FailureClass.EXCEPTION, True)]
     assert replay.steps[1].divergences == ()

@@ -1,4 +1,4 @@
-"""A replay whose steps are told ahead comes out as one whose steps are asked for one by one."""
+"""A replay whose steps are announced comes out as one whose steps are requested one by one."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ class Replay:
         after = range(place, len(self.sources))
         return self.tape.foreseen([(self.sources[each], self.id_of(each)) for each in after])
 
-    def seen(self, told):
+    def seen(self, announced):
         for place, source in enumerate(self.sources):
-            if place in self.left_out:  # nobody knew when the steps before it began
+            if place in self.left_out:  # unknown when the steps before it began
                 continue
             self.tape.turn_to(self.id_of(place))
             try:
                 done = self.interpreter.execute(
-                    source, lambda place=place: self.coming(place) if told else ()
+                    source, lambda place=place: self.coming(place) if announced else ()
                 )
             except SandboxBroken as broken:
                 yield str(broken)
@@ -73,11 +73,11 @@ class Replay:
             yield list(self.tape.divergences), self.tape.gave_text
 
 
-def told_and_untold(*of_a_run):
-    for told in (True, False):
+def with_and_without(*of_a_run):
+    for announced in (True, False):
         replay = Replay(*of_a_run)
         try:
-            yield list(replay.seen(told))
+            yield list(replay.seen(announced))
         finally:
             replay.interpreter.close()
 
@@ -95,6 +95,6 @@ A, B = RECORDED[:2]
 @example(["look('a')\nlook('a')", "look('a')"], [(A, 0), (A, 1)], True, set())  # more calls than on record
 @example(["look('a')", "look('b')"], [(A, 0), (B, 0)], True, set())  # one that belongs to the step before
 @example(["n", "look('a')", "look('a')"], [(A, 1), (A, 2)], True, {1})
-def test_a_replay_comes_out_the_same_told_ahead_or_not(jail, sources, recorded, owned, left_out):
-    told, untold = told_and_untold(jail, sources, recorded, owned, left_out)
-    assert told == untold
+def test_a_replay_comes_out_the_same_announced_or_not(jail, sources, recorded, owned, left_out):
+    announced, unannounced = with_and_without(jail, sources, recorded, owned, left_out)
+    assert announced == unannounced

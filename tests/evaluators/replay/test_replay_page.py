@@ -14,7 +14,7 @@ PAGE = (Path(__file__).parents[3] / "docs" / "replay.md").read_text(encoding="ut
 
 
 def test_the_run_of_the_page_is_answered_as_the_page_says(monkeypatch, capsysbinary):
-    asked, answer = (json.loads(text) for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(asked).encode())))
+    request, answer = (json.loads(text) for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(request).encode())))
     assert run(["replay", "--jsonl"]) == 0
     assert json.loads(capsysbinary.readouterr().out) == answer

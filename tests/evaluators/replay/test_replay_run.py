@@ -27,7 +27,7 @@ def replayed(build, jail):
     return replay
 
 
-def told(replay):
+def endings(replay):
     return [(step.execution.failure_class, step.agrees) for step in replay.steps]
 
 
@@ -38,14 +38,14 @@ def test_variables_carry_over_and_the_run_agrees_with_its_record(build, replayed
     )
     second = build.snippet("r['cents'] / 100", observation=shown(output="45.0"))
     third = build.snippet("final_answer(f\"{r['cents']} cents\")", output=Payload("4500 cents", "4500 cents"))
-    assert told(replayed(first, second, third)) == [(FailureClass.OK, True)] * 3
+    assert endings(replayed(first, second, third)) == [(FailureClass.OK, True)] * 3
 
 
 def test_a_failure_on_record_is_reproduced_and_the_session_goes_on(build, replayed):
     first = build.snippet("x = 1", observation=shown())
     failing = build.snippet("x / 0", error=build.error("ZeroDivisionError"))
     third = build.snippet("print(x)", observation=shown("1\n"))
-    assert told(replayed(first, failing, third)) == [
+    assert endings(replayed(first, failing, third)) == [
         (FailureClass.OK, True),
         (FailureClass.EXCEPTION, True),
         (FailureClass.OK, True),
@@ -62,7 +62,7 @@ def test_a_tool_that_failed_fails_again(build, replayed):
     call = RecordedCall("price", (), {"item": "hat"}, error=build.error("KeyError", "'hat'"))
     snippet = build.snippet("try:\n    price('hat')\nexcept KeyError as e:\n    print('no', e)", tape=(call,))
     snippet = replace(snippet, observation=shown("no 'hat'\n"))
-    assert told(replayed(snippet)) == [(FailureClass.OK, True)]
+    assert endings(replayed(snippet)) == [(FailureClass.OK, True)]
 
 
 @pytest.mark.parametrize(("source", "logs"), [("print(x / 100)", "45.0\n"), ("print(x + '!')", "4500!\n")])
@@ -70,7 +70,7 @@ def test_of_two_readings_of_a_recorded_result_the_one_that_fits_is_taken(build, 
     call = RecordedCall("price", (), {}, Payload("4500", 4500))
     first = build.snippet("x = price()", observation=shown(), tape=(call,))
     second = build.snippet(source, observation=shown(logs))
-    assert told(replayed(first, second)) == [(FailureClass.OK, True)] * 2
+    assert endings(replayed(first, second)) == [(FailureClass.OK, True)] * 2
 
 
 def test_a_table_of_which_the_record_holds_the_text_is_no_disagreement(build, replayed):
@@ -115,18 +115,18 @@ def test_a_tool_the_agent_made_up_fails_as_it_did(build, replayed):
 )
 def test_the_final_answer_is_the_value_wherever_it_is_given(build, replayed, source):
     snippet = build.snippet(source, output=Payload("3", 3), is_final=True)
-    assert told(replayed(snippet)) == [(FailureClass.OK, True)]
+    assert endings(replayed(snippet)) == [(FailureClass.OK, True)]
     assert replayed(replace(snippet, output=Payload("4", 4))).steps[0].agrees is False
 
 
 def test_a_final_answer_may_be_any_object(build, replayed):
     source = "final_answer({1, 2} & {2, 3})\nprint('never')"
-    assert told(replayed(build.snippet(source, output=Payload("{2}", "{2}"), is_final=True))) == [
+    assert endings(replayed(build.snippet(source, output=Payload("{2}", "{2}"), is_final=True))) == [
         (FailureClass.OK, True)
     ]
 
 
-def test_the_clock_stands_where_the_run_did(build, replayed):
+def test_the_clock_begins_where_the_run_did(build, replayed):
     snippet = build.snippet("import datetime\nprint(datetime.datetime.now(datetime.UTC).date())")
     (step,) = replayed(snippet).steps
     assert step.execution.stdout.strip() == "2026-05-28"
@@ -186,7 +186,7 @@ def test_a_tool_that_keeps_no_state_is_not_held_against_its_record(build, replay
 
 
 def test_functions_the_recorded_interpreter_had_built_in_are_there(build, replayed):
-    assert told(replayed(build.snippet("sqrt(16)", observation=shown(output="4.0")))) == [
+    assert endings(replayed(build.snippet("sqrt(16)", observation=shown(output="4.0")))) == [
         (FailureClass.OK, True)
     ]
 
@@ -239,7 +239,7 @@ def test_proposed_snippets_and_documents_do_not_run(build, replayed):
 def test_another_language_runs_by_itself(build, replayed):
     bash = build.snippet("echo $((6 * 7))", language=Language.BASH, observation="42\n")
     other = build.snippet("cat no-such-file", language=Language.BASH, observation="hello\n")
-    assert told(replayed(bash, other)) == [(FailureClass.OK, True), (FailureClass.EXCEPTION, None)]
+    assert endings(replayed(bash, other)) == [(FailureClass.OK, True), (FailureClass.EXCEPTION, None)]
 
 
 @pytest.mark.parametrize("ending", ["os.abort()", "os._exit(0)", "os._exit(3)"])
@@ -254,14 +254,14 @@ def test_a_step_that_ends_the_session_does_not_take_the_state_before_it_along(bu
 
 
 @pytest.mark.parametrize(
-    ("ending", "told"),
+    ("ending", "words"),
     [("os.abort()", "its replay ended in killed"), ("os._exit(0)", "its replay ended the interpreter")],
 )
-def test_what_a_stopped_step_would_have_bound_is_told_as_missing(build, replayed, ending, told):
+def test_what_a_stopped_step_would_have_bound_is_reported_as_missing(build, replayed, ending, words):
     dying = build.snippet(f"import os\ny = 1\n{ending}", observation=shown())
     needs = build.snippet("print(y)", observation=shown("1\n"))
     replay = replayed(dying, needs)
-    assert told in replay.unreplayed[needs.id]
+    assert words in replay.unreplayed[needs.id]
 
 
 def test_a_step_that_was_stopped_proves_nothing(build, replayed):

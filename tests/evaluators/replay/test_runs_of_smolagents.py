@@ -121,7 +121,7 @@ def test_a_managed_agent_is_answered_from_the_tape_and_its_own_run_is_replayed_t
     assert [step.agrees for step in own.steps] == [True], own.steps
 
 
-def test_the_first_step_that_leaves_the_record_is_told(evaluated, jail):
+def test_the_first_step_that_leaves_the_record_is_named(evaluated, jail):
     trace, _ = evaluated(agent("price('hat')", "print(price('cap'))", "final_answer(1)", name="buyer"))
     lost = [span for span in trace.spans if span.tool is None or span.tool.arguments != {"item": "cap"}]
     assert len(lost) < len(trace.spans)

@@ -98,17 +98,17 @@ def test_a_recorded_exception_is_raised_again_as_it_left_the_tool_and_not_as_its
 
 
 @pytest.mark.parametrize(
-    ("args", "kwargs", "told"),
+    ("args", "kwargs", "words"),
     [
         (("a", "b"), {}, "price() takes 1 positional arguments but 2 were given"),
         ((), {"shop": "a"}, "price() got an unexpected keyword argument 'shop'"),
         (("a",), {"item": "a"}, "price() got multiple values for argument 'item'"),
     ],
 )
-def test_a_call_its_declared_parameters_cannot_take_raises_type_error(args, kwargs, told):
+def test_a_call_its_declared_parameters_cannot_take_raises_type_error(args, kwargs, words):
     laid = tape(call("price", 7, item="a"), parameters={"price": ["item"]})
     answer = laid.answer(ToolRequest("price", args, kwargs))
-    assert (answer.error_type, answer.error_message) == ("TypeError", told)
+    assert (answer.error_type, answer.error_message) == ("TypeError", words)
     assert laid.divergences == []
 
 

@@ -77,7 +77,7 @@ def test_independent_chains_under_one_plain_span_are_a_run_each(trace):
     assert [run.answer.text for run in _runs(trace.build())] == ["0", "1", "2"]
 
 
-def test_chains_nested_by_mistake_are_told_by_outliving_the_one_above(trace):
+def test_chains_nested_by_mistake_are_known_by_outliving_the_one_above(trace):
     root = trace.add(SpanKind.OTHER, "request", end_ns=10**6)
     first = trace.add(SpanKind.CHAIN, "sequence", root, end_ns=1000)
     second = trace.add(SpanKind.CHAIN, "sequence", first, end_ns=1001)

@@ -126,7 +126,7 @@ def test_the_suite_of_environments_passes_in_the_reduced_tier(user: str) -> None
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="building a container takes root")
-def test_root_is_told_where_environments_may_lie_in_the_reduced_tier(wheels: Wheels, tmp_path: Path) -> None:
+def test_root_learns_where_environments_may_lie_in_the_reduced_tier(wheels: Wheels, tmp_path: Path) -> None:
     wheels.add("alpha", "1.0", {"alpha.py": ""})
     closed = tmp_path / "closed"
     closed.mkdir(0o700)

@@ -65,7 +65,7 @@ def test_a_set_is_built_with_what_it_needs_and_is_there_from_then_on(
     assert run(sandbox, SHOW, "alpha==1.0").stdout == "1.0 2.0\n"
     assert "building an environment, once: alpha==1.0" in caplog.text
     caplog.clear()
-    shutil.rmtree(wheels.directory)  # neither pip nor an index is asked again
+    shutil.rmtree(wheels.directory)  # neither pip nor an index is used again
     assert run(sandbox, SHOW, "alpha==1.0").stdout == "1.0 2.0\n"
     with open_sandbox("jail", settings={"tier": TIER}) as another:
         assert run(another, SHOW, "alpha==1.0").stdout == "1.0 2.0\n"
@@ -261,7 +261,7 @@ def test_a_pin_that_cannot_be_had_is_named(sandbox: Sandbox, wheels: Wheels, pin
         run(sandbox, "print(1)", pin)
 
 
-def test_pins_that_do_not_go_together_are_told(sandbox: Sandbox, wheels: Wheels) -> None:
+def test_pins_that_do_not_go_together_are_reported(sandbox: Sandbox, wheels: Wheels) -> None:
     wheels.add("alpha", "1.0", package("alpha", "1.0"), needs=("beta==1.0",))
     wheels.add("beta", "1.0", package("beta", "1.0"))
     wheels.add("beta", "2.0", package("beta", "2.0"))
@@ -273,7 +273,7 @@ def test_pins_that_do_not_go_together_are_told(sandbox: Sandbox, wheels: Wheels)
         run(sandbox, "print(1)")
 
 
-def test_an_index_out_of_reach_is_told_as_such(
+def test_an_index_out_of_reach_is_reported_as_such(
     sandbox: Sandbox, directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
@@ -283,7 +283,7 @@ def test_an_index_out_of_reach_is_told_as_such(
         run(sandbox, "print(1)", "alpha==1.0")
 
 
-def test_a_full_disk_is_told_as_such(wheels: Wheels, directory: Path) -> None:
+def test_a_full_disk_is_reported_as_such(wheels: Wheels, directory: Path) -> None:
     def full(program: Program, archives: Path, image: Path) -> Execution:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -292,7 +292,7 @@ def test_a_full_disk_is_told_as_such(wheels: Wheels, directory: Path) -> None:
         Environments(full).lease(PackageSet(Ecosystem.PIP, ("alpha==1.0",)))
 
 
-def test_a_place_that_cannot_be_written_is_told(
+def test_a_place_that_cannot_be_written_is_reported(
     sandbox: Sandbox, wheels: Wheels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wheels.add("alpha", "1.0", package("alpha", "1.0"))

@@ -71,7 +71,7 @@ class Authoriser:
         return bool(self._fixed) or self._file is not None
 
     def check(self, authorization: str | None, role: Role) -> Grant:
-        """Return the grant of whoever presents this header.
+        """Return the grant of the client that presents this header.
 
         Raises:
             Refused: the token is missing or unknown, or may not do that.

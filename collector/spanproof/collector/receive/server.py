@@ -85,7 +85,7 @@ class Receiver:
         return self._endpoints
 
     def stop(self) -> None:
-        """Let nobody in, let those inside finish. Safe to call twice."""
+        """Refuse new requests and let those inside finish. Safe to call twice."""
         if self._loop is not None and self._stopping is not None and self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._stopping.set)
         if self._thread.ident is not None:
@@ -133,7 +133,7 @@ class Receiver:
         if bound is None:
             bound = bind(where.host, self._other_port("http", where))
             assert bound is not None
-            _tell(moved, "http", where, bound.getsockname()[1])
+            _log_address(moved, "http", where, bound.getsockname()[1])
         app = http_app(self._acceptor, self._telemetry, self._takes_requests, self._more, where.cors_origins)
         scheme = "http" if context is None else "https"
         address = f"{scheme}://{format_host(where.host)}:{bound.getsockname()[1]}"
@@ -149,7 +149,7 @@ class Receiver:
         if port is None:
             port = _listen(server, where.host, self._other_port("grpc", where), credentials)
             assert port is not None
-            _tell(moved, "grpc", where, port)
+            _log_address(moved, "grpc", where, port)
         return _Rpc(server, f"{format_host(where.host)}:{port}")
 
     def _other_port(self, name: str, where: GrpcReceiver | HttpReceiver) -> int:
@@ -215,7 +215,7 @@ class _Web:
             await self._serving
 
 
-def _tell(moved: list[str], name: str, where: GrpcReceiver | HttpReceiver, port: int) -> None:
+def _log_address(moved: list[str], name: str, where: GrpcReceiver | HttpReceiver, port: int) -> None:
     sentence = f"{name}: port {where.port} is taken, listening on {port} instead"
     moved.append(sentence)
     log.warning("%s", sentence)
@@ -226,7 +226,7 @@ def _listen(
 ) -> int | None:
     """The port the server listens on, None where it is taken."""
     if port:
-        # grpc tells only that binding failed, not why: a socket of our own knows the reason.
+        # grpc reports only that binding failed, not why: a socket of our own has the reason.
         probe = bind(host, port)
         if probe is None:
             return None

@@ -139,7 +139,7 @@ def _event(score: Score, now_ns: int) -> LogRecord:
 def _evaluator_span(trace: Trace, score: Score) -> OtlpSpan:
     run = trace.by_id.get(score.run_span_id)
     judged = trace.by_id.get(score.span_id)
-    # The time of what was judged, not of judging: written twice it is the same span, and it stands beside
+    # The time of what was judged, not of judging: written twice it is the same span, and it lies beside
     # what it is about in every waterfall.
     at_ns = judged.end_ns if judged else score.span_time_ns
     span = OtlpSpan(
@@ -172,7 +172,7 @@ def _annotate_span(span: OtlpSpan, scores: Sequence[Score]) -> None:
     for score in scores:
         prefix = f"{ANNOTATION_PREFIX}{position}.evaluation."
         if isinstance(score.outcome, Errored):
-            # Without a result the object would not be valid OpenInference; the error itself is told by name.
+            # Without a result the object would not be valid OpenInference; the error itself is given by name.
             fields: dict[str, AttributeValue] = {"label": "error", "explanation": score.outcome.message}
         else:
             fields = {key: value for key, value in _result(score).items() if value is not None}

@@ -230,12 +230,12 @@ def _read_answer(where: str, signal: Signal, answer: bytes) -> Delivery:
 
 
 def _retry_after_s(response: httpx.Response) -> float:
-    """The wait an endpoint asks for, given in seconds or as a date."""
-    asked = response.headers.get("retry-after", "").strip()
-    if asked.isdecimal():
-        return min(float(asked), _LONGEST_WAIT_S)
+    """The wait that an endpoint requires, given in seconds or as a date."""
+    given = response.headers.get("retry-after", "").strip()
+    if given.isdecimal():
+        return min(float(given), _LONGEST_WAIT_S)
     try:
-        wait_s = (parsedate_to_datetime(asked) - datetime.now(UTC)).total_seconds()
+        wait_s = (parsedate_to_datetime(given) - datetime.now(UTC)).total_seconds()
         return min(max(0.0, wait_s), _LONGEST_WAIT_S)
     except (ValueError, TypeError):
         return 0.0

@@ -1,6 +1,6 @@
 """The stage that stores spans as they arrive, whatever evaluation does: whole batches, one large insert each.
 
-Comes in: durable requests. Goes out: rows of `otel_traces`; only then the log is told that this party is done
+Comes in: durable requests. Goes out: rows of `otel_traces`; only then the log learns that this party is done
 with the records. A store that cannot be reached is tried again for as long as the collector runs, while the
 receivers refuse what there is no room for.
 """

@@ -77,7 +77,7 @@ _SQL_VERB: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ArgumentCode:
-    """Code in an argument: where it stands below the arguments, and whether the call runs it."""
+    """Code in an argument: where it is below the arguments, and whether the call runs it."""
 
     path: str
     language: Language

@@ -1,7 +1,7 @@
 """Code that nothing delimits: a whole text of code, or lines of code between sentences.
 
 The text is taken whole first. If it is no code as a whole, its lines are: runs of lines that are not prose
-are cut out, and each run is asked what language it is. Positions are within the text given.
+are cut out, and the language of each run is decided. Positions are within the text given.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def calls_below(trace: Trace, span_id: str) -> Iterator[Span]:
 
 
 def recorded_call(span: Span) -> RecordedCall:
-    """The call that a TOOL span records, or that a called agent's span stands for."""
+    """The call that a TOOL span records, or that a called agent's span represents."""
     if span.kind is SpanKind.AGENT:
         return _agent_call(span)
     args, kwargs = positional_and_named(span.tool.arguments if span.tool is not None else None)

@@ -82,7 +82,7 @@ _COMMENT: Final = re.compile(
     r"|\"\"\".*?(?:\"\"\"|\Z)|'''.*?(?:'''|\Z)",
     re.MULTILINE | re.DOTALL,
 )
-"""Comments and docstrings of all languages: what stands in them reads as prose."""
+"""Comments and docstrings of all languages: their content reads as prose."""
 
 _BLOCK_COMMENT: Final = re.compile(r"^[ \t]*/\*.*?(?:\*/|\Z)", re.MULTILINE | re.DOTALL)
 

@@ -25,7 +25,7 @@ _TOKEN: Final = re.compile(r'"(?P<inside>[^"\\]*(?:\\.[^"\\]*)*)"(?P<colon>\s*:)
 
 @dataclass(frozen=True, slots=True)
 class JsonString:
-    """A string value: the key it stands under (empty in arrays) and the span of its inside."""
+    """A string value: the key it is under (empty in arrays) and the span of its inside."""
 
     key: str
     value: str

@@ -1,7 +1,7 @@
 """How plainly a text is Python: what its syntax tree says.
 
 Most text does not parse; what does may still be a word, a sum or a value. The weight given is that of
-statements only code has. A program that was cut counts by what stands before the cut. Text is parsed, never
+statements only code has. A program that was cut counts by what is before the cut. Text is parsed, never
 run.
 """
 
@@ -68,7 +68,7 @@ def _ends_in_semicolons(source: str) -> bool:
 
 
 def _parsed(source: str) -> ast.Module | None:
-    """The syntax tree; of a program that was cut, of what stands before the cut."""
+    """The syntax tree; of a program that was cut, of what is before the cut."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         try:

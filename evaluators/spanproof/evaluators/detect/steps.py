@@ -66,7 +66,7 @@ def _source_in_history(history: Sequence[Message]) -> str | None:
 
 
 def _own_blocks(trace: Trace, step: Span) -> tuple[str, str] | None:
-    """The code in what the step's first model call said, and where that stands."""
+    """The code in what the step's first model call said, and where that is."""
     call = next((span for span in trace.descendants(step.span_id) if span.kind is SpanKind.LLM), None)
     if call is None:
         return None

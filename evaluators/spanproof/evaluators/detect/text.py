@@ -27,7 +27,7 @@ class TextSnippet:
     Attributes:
         language: by its mark or by its structure.
         source: the code, unescaped where it stood in a JSON string.
-        start, end: where it stands, in characters of the text; for code in a JSON string the string's inside.
+        start, end: where it is, in characters of the text; for code in a JSON string the string's inside.
     """
 
     language: Language
@@ -57,7 +57,7 @@ _CALL_KEYS: Final = (
 
 
 _BLOCK_MARKS: Final = ("```", "~~~", "<code>", "</execute_", "</python>", "</bash>", "</sql>")
-"""One of these stands in a text that holds a block."""
+"""One of these is in each text that holds a block."""
 
 _PRINTED_OBJECT: Final = re.compile(r"\[?[A-Z]\w*\(\w+=[\w'\"\[{(]")
 """How a message object begins, as Python prints it."""
@@ -76,7 +76,7 @@ _ACTION: Final = re.compile(
 
 
 def snippets_in(text: str) -> list[TextSnippet]:
-    """Every piece of code in this text, in order of where it stands."""
+    """Every piece of code in this text, in the order of the text."""
     if not text or text.isspace():
         return []
     start = len(text) - len(text.lstrip())
@@ -190,7 +190,7 @@ def _undelimited(text: str) -> Iterator[TextSnippet]:
 
 
 def _in_action(action: re.Match[str]) -> Iterator[TextSnippet]:
-    """The input of an action that is code as it stands, by what its tool takes."""
+    """The input of an action that is code as it is, by what its tool takes."""
     source, start = action["input"].strip(), action.start("input")
     start += len(action["input"]) - len(action["input"].lstrip())
     if source and not source.startswith(("{", "[", "`", "<")):

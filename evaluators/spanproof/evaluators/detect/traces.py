@@ -1,7 +1,7 @@
 """The snippets of a trace: gathers candidates from every place, then settles which are one.
 
-Places, strongest first: code recorded as executed, steps whose code stands in messages, arguments of code
-tools, calls a model asked for, blocks in a model's words and in what an agent or a chain answered.
+Places, strongest first: code recorded as executed, steps whose code is in messages, arguments of code
+tools, calls a model requested, blocks in a model's words and in what an agent or a chain answered.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ class _Candidate:
 def detect(trace: Trace) -> list[Snippet]:
     """Every snippet of this trace, in order of its spans."""
     ran = _one_per_run(trace, [*_recorded(trace), *_steps(trace), *_tools(trace)])
-    asked = list(_asked(trace, ran))
-    ran += [candidate for candidate in asked if candidate.executed]
-    said = [candidate for candidate in asked if not candidate.executed]
+    requested = list(_requested_calls(trace, ran))
+    ran += [candidate for candidate in requested if candidate.executed]
+    said = [candidate for candidate in requested if not candidate.executed]
     proposed = _only_proposed([*said, *_words(trace)], ran)
     order = {span.span_id: index for index, span in enumerate(trace.spans)}
     found = sorted([*ran, *proposed], key=lambda one: order[one.span.span_id])
@@ -200,8 +200,8 @@ def _one_per_run(trace: Trace, candidates: Sequence[_Candidate]) -> list[_Candid
     return kept
 
 
-def _asked(trace: Trace, ran: Sequence[_Candidate]) -> Iterator[_Candidate]:
-    """Calls with code that a model asked for and that no span records as run.
+def _requested_calls(trace: Trace, ran: Sequence[_Candidate]) -> Iterator[_Candidate]:
+    """Calls with code that a model requested and that no span records as run.
 
     Answered by a `tool` message they ran all the same: at the provider, or where nothing is recorded.
     """

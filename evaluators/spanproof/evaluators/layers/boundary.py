@@ -141,7 +141,7 @@ def _settle_review(evidence: RunEvidence, snippet: Snippet, facts: tuple[Evidenc
     proposed = _if_proposed(snippet)
     words = _for_a_person(scan)
     if words is not None:
-        sentence = f"{words}{proposed}; open, as it stands in the text and no replay settles it{recorded}"
+        sentence = f"{words}{proposed}; open, as it is in the text and no replay settles it{recorded}"
         return _Settled(UNSETTLED, None, sentence, facts)
     if step is None:
         why = why_not_replayed(evidence, snippet)

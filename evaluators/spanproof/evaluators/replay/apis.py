@@ -49,9 +49,9 @@ def of_instance(kind, attribute, called):
     if pandas is not None and kind in (pandas.DataFrame, pandas.Series):
         return "attribute" if called else "?"  # a column, else; and no column can be called
     plain = type(object.__getattribute__)
-    asks = any("__getattr__" in base.__dict__ for base in kind.__mro__)
-    asks = asks or type(kind.__getattribute__) is not plain
-    return "?" if asks or kind.__dictoffset__ else "attribute"
+    dynamic = any("__getattr__" in base.__dict__ for base in kind.__mro__)
+    dynamic = dynamic or type(kind.__getattribute__) is not plain
+    return "?" if dynamic or kind.__dictoffset__ else "attribute"
 def look_up(name):
     if "()." in name:
         kind, _, attribute = name.partition("().")

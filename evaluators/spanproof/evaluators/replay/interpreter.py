@@ -46,8 +46,8 @@ class StepBroke(SandboxBroken):
 def ended_session(execution: Execution) -> bool:
     """Whether a session is over after this step: it was stopped, or it ended its own process."""
     exited = execution.exit_code is not None or execution.signal is not None
-    told_itself = execution.raised is not None  # a MemoryError, say, that the interpreter outlived
-    return exited or (execution.failure_class in _STOPPED and not told_itself)
+    reported_itself = execution.raised is not None  # a MemoryError, say, that the interpreter outlived
+    return exited or (execution.failure_class in _STOPPED and not reported_itself)
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ class Interpreter:
         Args:
             source: of the step.
             coming: gives this step and those that surely follow it for as long as each ends well, with the
-                calls on record: a backend may run them without waiting to be asked. Called at need.
+                calls on record: a backend may run them without waiting for the request. Called at need.
 
         Raises:
             SandboxUnavailable: the backend cannot run here.

@@ -118,7 +118,7 @@ def called_unbound(found: Iterable[Names]) -> frozenset[str]:
 def up_to_final_answer(source: str) -> str:
     """The source up to its first statement that gives the final answer whatever happens.
 
-    `final_answer` ends the snippet in the frameworks that have it, so what stands behind it did not run.
+    `final_answer` ends the snippet in the frameworks that have it, so what is behind it did not run.
     """
     try:
         body = ast.parse(source).body

@@ -37,7 +37,7 @@ class Plan:
         names: of each executed Python snippet, by its id.
         calls: every recorded call that can be answered, with the snippet that made it where that is known.
         stubs: functions that stand for tools.
-        asked: tools the model asked for, which exist whether or not a call was recorded.
+        requested: tools the model called, which exist whether or not a call was recorded.
         parameters: of the tools that are declared, by name.
         built_in: functions the recorded interpreter had without an import.
         spec: of the session.
@@ -48,7 +48,7 @@ class Plan:
     names: Mapping[str, Names]
     calls: tuple[tuple[RecordedCall, str | None], ...]
     stubs: frozenset[str]
-    asked: frozenset[str]
+    requested: frozenset[str]
     parameters: Mapping[str, tuple[str, ...]]
     built_in: frozenset[str]
     spec: SessionSpec
@@ -80,17 +80,17 @@ def plan_of(
     recorded = frozenset(call.tool for call, _ in calls)
     unbound = called_unbound(names.values())
     built_in = (unbound - recorded) & _MATH & _called_where_it_worked(run, names)
-    asked = _asked(run)
-    stubs = (recorded | asked | unbound) - built_in - {FINAL_ANSWER}
+    requested = _requested_tools(run)
+    stubs = (recorded | requested | unbound) - built_in - {FINAL_ANSWER}
     declared = {
-        tool: names for tool, names in (parameters or {}).items() if tool in (recorded | asked) & stubs
+        tool: names for tool, names in (parameters or {}).items() if tool in (recorded | requested) & stubs
     }
     sources = [snippet.source for snippet in python]
     spec = replace(_spec(run, stubs, fixtures), imports=imports_of(sources))
     if otherwise:
         spec = replace(spec, fixtures=_tomorrow(spec.fixtures, fixtures, sources))
     prelude = prelude_of(sources, fixtures.seed, built_in, declared)
-    return Plan(names, calls, stubs, asked, declared, built_in, spec, prelude, fixtures)
+    return Plan(names, calls, stubs, requested, declared, built_in, spec, prelude, fixtures)
 
 
 def _spec(run: Run, stubs: frozenset[str], given: FixtureSet) -> SessionSpec:
@@ -140,9 +140,9 @@ def _calls_of(run: Run) -> tuple[tuple[RecordedCall, str | None], ...]:
     return tuple((call, owner) for call, owner in calls if call.replayable and call.tool != FINAL_ANSWER)
 
 
-def _asked(run: Run) -> frozenset[str]:
-    asked = {call.name for step in run.steps for call in step.requested if call.name.isidentifier()}
-    return frozenset(asked - BUILTINS)
+def _requested_tools(run: Run) -> frozenset[str]:
+    requested = {call.name for step in run.steps for call in step.requested if call.name.isidentifier()}
+    return frozenset(requested - BUILTINS)
 
 
 def _called_where_it_worked(run: Run, names: Mapping[str, Names]) -> frozenset[str]:

@@ -50,7 +50,7 @@ del _declare
 """
 
 _LOOKING = ("inspect", "help(")
-"""What stands in sources that may ask a function for its parameters."""
+"""What is in sources that may ask a function for its parameters."""
 
 _NUMPY_USERS = ("numpy", "pandas", "scipy", "sklearn")
 """Packages whose import brings numpy; its global generator takes a seed only once it is there."""

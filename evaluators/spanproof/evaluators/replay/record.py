@@ -135,7 +135,7 @@ def class_beside(record: Record, execution: Execution) -> FailureClass:
 def raised_type(error: SpanError) -> str | None:
     """The name of the exception the code itself raised, None where the producer lost it.
 
-    Behind the framework's wrappers it is the first of the chain: what stands behind that in turn are its own
+    Behind the framework's wrappers it is the first of the chain: what is behind that in turn are its own
     causes, which were caught.
     """
     names = [name.rpartition(".")[2] for name in (*error.chain, error.type) if name]

@@ -96,7 +96,7 @@ def _closest(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan: Plan) 
 
 
 def _replay(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan: Plan, *, as_text: bool) -> Replay:
-    tape = Tape(plan.calls, plan.parameters, existing=plan.asked, as_text=as_text)
+    tape = Tape(plan.calls, plan.parameters, existing=plan.requested, as_text=as_text)
     interpreter = Interpreter(sandbox, plan.spec, tape, plan.prelude)
     executed = [snippet for snippet in run.snippets if snippet.executed]
     replaying = _Replaying(plan, scans, sandbox, tape, interpreter)

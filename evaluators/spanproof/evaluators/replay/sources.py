@@ -21,7 +21,7 @@ from spanproof.trace import RecordedCall
 
 SEED = 0
 CLOCK_S = 1_704_067_200.0
-"""Where the clock stands for steps of no known time: 2024-01-01 UTC, so that a replay repeats."""
+"""The clock of steps of no known time: 2024-01-01 UTC, so that a replay repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +90,18 @@ def replay_sources(
 
 def _coming(steps: Sequence[str], tape: Tape) -> list[Foreseen]:
     """What runs next without a question in between."""
-    asked = next((place for place, source in enumerate(steps) if _is_asked_for(source)), len(steps))
-    return tape.foreseen([(source, None) for source in steps[: asked + 1]])
+    last = next((place for place, source in enumerate(steps) if _ends_in_the_answer(source)), len(steps))
+    return tape.foreseen([(source, None) for source in steps[: last + 1]])
 
 
-def _is_asked_for(source: str) -> bool:
-    """Whether the final answer has to be asked for after this step."""
+def _ends_in_the_answer(source: str) -> bool:
+    """Whether the final answer has to be requested after this step."""
     return FINAL_ANSWER in source and not ends_in_call_of(source, FINAL_ANSWER)
 
 
 def _value(interpreter: Interpreter, source: str, execution: Execution) -> tuple[JsonValue, int | None]:
     """What the step gave, and how many characters that has where it is a text that was cut."""
-    if _is_asked_for(source):
+    if _ends_in_the_answer(source):
         execution = interpreter.final_answer() or execution
     if execution.result is None and execution.result_text not in (None, "None"):
         return execution.result_text, execution.result_characters

@@ -17,7 +17,7 @@ class State:
     """The variables of a replay at work.
 
     Attributes:
-        bound: what stands in the session.
+        bound: what is in the session.
         tools: names that stand for tools, which no step takes away.
     """
 

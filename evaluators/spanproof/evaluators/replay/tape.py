@@ -123,8 +123,8 @@ class Tape:
             return [Foreseen(source) for source, _id in snippets]
         of: dict[str | None, list[tuple[ToolRequest, ToolAnswer]]] = {}
         for entry in left:
-            asked = ToolRequest(entry.call.tool, tuple(entry.call.args), dict(entry.call.kwargs))
-            of.setdefault(entry.owner, []).append((asked, self._recorded(entry.call)))
+            request = ToolRequest(entry.call.tool, tuple(entry.call.args), dict(entry.call.kwargs))
+            of.setdefault(entry.owner, []).append((request, self._recorded(entry.call)))
         unowned = of.pop(None, [])
         if unowned:
             first, *rest = snippets
@@ -136,7 +136,7 @@ class Tape:
 
     def _matching(self, request: ToolRequest) -> list[_Entry]:
         tool, entries = request.tool, self._of.get(request.tool, [])
-        if tool not in self._sorted:  # what was foreseen is never asked for: most tapes need no order
+        if tool not in self._sorted:  # what was foreseen is never requested: most tapes need no order
             arguments = [(entry.call.args, entry.call.kwargs) for entry in entries]
             self._sorted[tool] = RecordedCalls(self._parameters.get(tool, ()), arguments)
         return [entries[at] for at in self._sorted[tool].matching(request.args, request.kwargs)]

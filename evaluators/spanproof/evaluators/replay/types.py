@@ -151,7 +151,7 @@ class Typed:
         return uses
 
     def _in(self, statement: ast.stmt, aliases: Mapping[str, str]) -> Iterator[Use]:
-        """Uses of one statement; what stands in functions runs at another time, and `try` asks itself."""
+        """Uses of one statement; code in functions runs at another time, and `try` tests itself."""
         called = set()
         for node in _now(statement):
             if isinstance(node, ast.Call):

@@ -2,7 +2,7 @@
 
 Takes Python source and the import aliases of the snippets before it; gives dotted names with their lines.
 Only chains that start at an imported name are followed, up to the first call or index: beyond that the type
-is not known. What stands under `except ImportError` or beside `hasattr` is the code's own question and is
+is not known. Code under `except ImportError` or beside `hasattr` is the code's own question and is
 left out. Never runs anything.
 """
 
@@ -41,7 +41,7 @@ def uses_in(source: str, aliases: Mapping[str, str]) -> tuple[list[Use], dict[st
     collector = _Collector({name: dotted for name, dotted in aliases.items() if name not in rebound})
     collector.rebound = rebound
     try:
-        collector.asked = _asked_for(tree)
+        collector.tested = _tested_names(tree)
         collector.visit(tree)
     except RecursionError:  # an expression thousands deep: what was found so far is true all the same
         pass
@@ -54,7 +54,7 @@ class _Collector(ast.NodeVisitor):
     def __init__(self, aliases: dict[str, str]) -> None:
         self.aliases = aliases
         self.rebound: frozenset[str] = frozenset()
-        self.asked: frozenset[str] = frozenset()
+        self.tested: frozenset[str] = frozenset()
         self.uses: list[Use] = []
 
     def visit_Import(self, node: ast.Import) -> None:
@@ -102,7 +102,7 @@ class _Collector(ast.NodeVisitor):
             self.aliases[name] = dotted
 
     def _add(self, name: str, module: str, line: int) -> None:
-        if not any(name == asked or name.startswith(f"{asked}.") for asked in self.asked):
+        if not any(name == tested or name.startswith(f"{tested}.") for tested in self.tested):
             self.uses.append(Use(name, module, line))
 
 
@@ -113,14 +113,14 @@ def _catches_missing(handler: ast.ExceptHandler) -> bool:
     return any(isinstance(type_, ast.Name) and type_.id in _GUARDS for type_ in types)
 
 
-def _asked_for(tree: ast.AST) -> frozenset[str]:
+def _tested_names(tree: ast.AST) -> frozenset[str]:
     """Dotted names given to `hasattr` or, with a default, to `getattr`."""
-    asked: set[str] = set()
+    tested: set[str] = set()
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) >= 2):
             continue
         if node.func.id == "hasattr" or (node.func.id == "getattr" and len(node.args) == 3):
             name = node.args[1]
             if isinstance(name, ast.Constant) and isinstance(name.value, str):
-                asked.add(f"{ast.unparse(node.args[0])}.{name.value}")
-    return frozenset(asked)
+                tested.add(f"{ast.unparse(node.args[0])}.{name.value}")
+    return frozenset(tested)

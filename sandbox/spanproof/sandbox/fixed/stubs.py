@@ -25,7 +25,7 @@ b8 e4 00 00 00        | mov $228, %eax
 75 19                 | jne 9f
 48 69 06 00 ca 9a 3b  | 1: imul $1000000000, (%rsi), %rax
 48 03 46 08           | add 8(%rsi), %rax
-e8 61 00 00 00        | call told
+e8 61 00 00 00        | call shown
 48 89 06              | mov %rax, (%rsi)
 48 89 56 08           | mov %rdx, 8(%rsi)
 31 c0                 | xor %eax, %eax
@@ -40,7 +40,7 @@ b8 60 00 00 00        | mov $96, %eax
 48 69 07 00 ca 9a 3b  | imul $1000000000, (%rdi), %rax
 48 69 57 08 e8 03 00 00 | imul $1000, 8(%rdi), %rdx
 48 01 d0              | add %rdx, %rax
-e8 30 00 00 00        | call told
+e8 30 00 00 00        | call shown
 48 89 07              | mov %rax, (%rdi)
 89 d0                 | mov %edx, %eax
 31 d2                 | xor %edx, %edx
@@ -62,7 +62,7 @@ e8 82 ff ff ff        | call clock_gettime
 74 03                 | jz 9f
 48 89 07              | mov %rax, (%rdi)
 c3                    | 9: ret
-told:
+shown:
 48 2b 05 27 00 00 00  | sub began(%rip), %rax
 79 02                 | jns 1f
 31 c0                 | xor %eax, %eax
@@ -107,7 +107,7 @@ ff 2c 00 71           | cmp w7, #11
 e1 00 00 54           | b.ne 9f
 e6 03 1e aa           | 1: mov x6, x30
 22 0c 40 a9           | ldp x2, x3, [x1]
-16 00 00 94           | bl told
+16 00 00 94           | bl shown
 22 0c 00 a9           | stp x2, x3, [x1]
 00 00 80 d2           | mov x0, #0
 fe 03 06 aa           | mov x30, x6
@@ -123,14 +123,14 @@ e6 03 1e aa           | mov x6, x30
 e2 0c 40 a9           | ldp x2, x3, [x7]
 04 7d 80 d2           | mov x4, #1000
 63 7c 04 9b           | mul x3, x3, x4
-07 00 00 94           | bl told
+07 00 00 94           | bl shown
 04 7d 80 d2           | mov x4, #1000
 63 08 c4 9a           | udiv x3, x3, x4
 e2 0c 00 a9           | stp x2, x3, [x7]
 00 00 80 d2           | mov x0, #0
 fe 03 06 aa           | mov x30, x6
 c0 03 5f d6           | 9: ret
-told:
+shown:
 04 40 99 d2           | movz x4, #0xca00
 44 73 a7 f2           | movk x4, #0x3b9a, lsl #16
 42 0c 04 9b           | madd x2, x2, x4, x3

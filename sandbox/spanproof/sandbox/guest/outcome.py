@@ -21,7 +21,7 @@ _COMMAND_NOT_FOUND = 127
 _ENGINES = frozenset(("sql",))
 """Languages in which the program is data to its engine, so that the guest's word is the engine's own."""
 _V8 = frozenset(("javascript", "typescript"))
-_ASKED_BY_LIBRARIES = frozenset(
+_TRIED_BY_LIBRARIES = frozenset(
     ("kcmp", "listmount", "move_pages", "name_to_handle_at", "process_madvise", "statmount")
 )
 """Refused calls that runtimes try by themselves, and do without: recorded, but not unsafe."""
@@ -36,7 +36,7 @@ class Facts:
         code, number: how the main process ended, the exit code or the signal; both None where it goes on.
         oom_killed: whether the kernel killed in the tree for memory.
         outcome: what the guest said: `finished`, `ok`, `raised`, `syntax`, `fixture`, or None.
-        told: the guest's classification of its exception, by flag.
+        reply: the guest's classification of its exception, by flag.
         path: the file its exception is about, as the guest reported it.
         nowhere: files that were to be read and that lie nowhere, so that no wall kept them from it.
     """
@@ -97,7 +97,7 @@ def _is_unsafe(attempts: Sequence[Attempt]) -> bool:
     return any(
         attempt.kind is AttemptKind.PRIVILEGE
         and not attempt.allowed
-        and attempt.target not in _ASKED_BY_LIBRARIES
+        and attempt.target not in _TRIED_BY_LIBRARIES
         for attempt in attempts
     )
 
@@ -136,8 +136,8 @@ def _boundary_class(facts: Facts) -> FailureClass | None:
     """
     if facts.language in _ENGINES and facts.reply.get("denied"):
         return FailureClass.PERMISSION_DENIED
-    untold = facts.raised is None and facts.language != "python"
-    any_refusal = untold or facts.language in _ENGINES or facts.reply.get("process", False)
+    unclassified = facts.raised is None and facts.language != "python"
+    any_refusal = unclassified or facts.language in _ENGINES or facts.reply.get("process", False)
     os_error = facts.reply.get("os", False)
     by_network = any_refusal or (os_error and facts.path is None)
     # A unix socket's error names no path, as a network's does not.

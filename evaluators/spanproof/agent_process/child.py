@@ -1,4 +1,4 @@
-"""The agent's own processes: `python -m spanproof.experiments.child CONFIG CONTROL`.
+"""The agent's own processes: `python -m spanproof.agent_process.child CONFIG CONTROL`.
 
 Prepares tools and frameworks, imports the agent's module once, and then runs each job that it is given in a
 fork of itself, so that a trial begins from a fresh process without its imports. Where the module started
@@ -30,7 +30,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 
-from spanproof.experiments.recorded_tools import RecordedTools, install
+from spanproof.agent_process.recorded_tools import RecordedTools, install
 from spanproof.instrumentors import register, set_cohort
 from spanproof.semconv import openinference
 
