@@ -21,6 +21,7 @@ from spanproof.evaluators.layers.groundedness.sources.model import Source, Sourc
 from spanproof.evaluators.layers.groundedness.values.model import Kind
 
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
+_BEST = 8
 _KINDS = (Kind.ID, Kind.DATE, Kind.TIME, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY)
 
 VALUE_FEATURES = (
@@ -127,7 +128,7 @@ def misprint(binding: Binding, base: FactBase, sources: Sequence[Source]) -> flo
 
 
 def slipped(said: str, known: str) -> bool:
-    """Return whether two texts differ in one digit, or in two neighbouring digits exchanged.
+    """Return whether two texts differ in one digit of three or more, or in two neighbouring digits exchanged.
 
     Of numbers the significant digits count: `$54.00` and `4500` cents are 54 and 45.
     """
@@ -138,7 +139,7 @@ def slipped(said: str, known: str) -> bool:
     if not wrong or any(not (said[place].isdigit() and known[place].isdigit()) for place in wrong):
         return False
     if len(wrong) == 1:
-        return True
+        return len(said) > 2
     return (
         len(wrong) == 2
         and wrong[1] - wrong[0] == 1
@@ -221,9 +222,13 @@ def find_refutation(
     if derivation.hits and (derivation.chance < 0.6 or derivation.hits[0].cued):
         return None
     digits = frame.text.strip("#$€£ ").lower()
-    for each in others[:8]:
+    last = max((place for place, source in enumerate(sources) if source.kind is SourceKind.OUTPUT), default=0)
+    for place, each in enumerate(others):
         known = base.texts[each.fact.source][each.fact.start : each.fact.end].strip("#$€£ ").lower()
-        close = each.name >= 0.5 or each.scope >= 0.5 or _is_lone(each, others, said.kind)
+        close = place < _BEST and (
+            each.name >= 0.5 or each.scope >= 0.5 or _is_lone(each, others, said.kind)
+        )
+        close = close or (each.fact.source == last and sources[last].text.strip().lower() == known)
         if (
             close
             and each.fact.role is not Role.HEADER

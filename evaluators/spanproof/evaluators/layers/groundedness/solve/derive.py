@@ -17,6 +17,7 @@ from math import exp
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Bound, Frame
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder, Binding, Scored
+from spanproof.evaluators.layers.groundedness.solve.match import is_in_minor_units
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, same_number
 from spanproof.evaluators.layers.groundedness.values.words import stem, stems_of
 
@@ -119,6 +120,7 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
             not signed and same_number(abs(target), value, width)
         )
         hit = hit or (plain != target and same_number(abs(plain), value, width / frame.mention.value.factor))
+        hit = hit or (_is_plain(result) and is_in_minor_units(frame.mention.value, value))
         if hit:
             hits.append(result)
         elif result.cued:
@@ -127,6 +129,13 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
     hits.sort(key=lambda each: (-each.fit - each.cued, len(each.operands)))
     misses.sort(key=lambda each: -each.fit)
     return Derivation(tuple(hits[:5]), tuple(misses[:5]), 1.0 - exp(-min(expected, 50.0)))
+
+
+def _is_plain(result: Derived) -> bool:
+    """Whether all operands are numbers without a unit or a scale, which may be cents."""
+    return bool(result.operands) and all(
+        fact.value.kind is Kind.NUMBER and fact.factor == 1.0 for fact in result.operands
+    )
 
 
 def _cued(op: Op, frame: Frame) -> bool:

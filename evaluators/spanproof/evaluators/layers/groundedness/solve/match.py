@@ -17,6 +17,9 @@ from spanproof.evaluators.layers.groundedness.values.model import (
 )
 
 
+_WITHOUT_CENTS = frozenset(("JPY", "KRW", "VND", "CLP", "ISK", "HUF"))
+
+
 class Match(Enum):
     """How a stated value is the known one; the value is how good a match that is."""
 
@@ -24,6 +27,7 @@ class Match(Enum):
     CUT = 0.3
     SIGN = 0.4
     SIDE = 0.6
+    MINOR = 0.7
     UNSCALED = 0.8
     FRACTION = 0.85
     ROUNDED = 0.95
@@ -59,6 +63,14 @@ def comparable(said: Value, known: Value) -> bool:
         both = said.unit and known.unit
         return not both or said.unit == known.unit
     return said.kind is known.kind
+
+
+def is_in_minor_units(said: Value, known: float) -> bool:
+    """Return whether a plain number is an amount of money in cents: 4500 of $45.00."""
+    if said.kind is not Kind.MONEY or said.unit in _WITHOUT_CENTS:
+        return False
+    cents = round(100 * said.number)
+    return abs(cents) >= 100 and cents == known and abs(100 * said.number - cents) < 1e-6
 
 
 def _numbers(frame: Frame, said: Value, known: Value, fact: Fact) -> Match:
@@ -98,4 +110,6 @@ def _numbers(frame: Frame, said: Value, known: Value, fact: Fact) -> Match:
         return Match.SIDE
     if frame.bound is Bound.LESS and known_amount * fact.factor <= said.number:
         return Match.SIDE
+    if is_in_minor_units(said, known_amount) and known.kind is Kind.NUMBER and fact.factor == 1.0:
+        return Match.MINOR
     return Match.CUT if is_cut(said.number, known_amount * fact.factor, said.step) else Match.NONE
