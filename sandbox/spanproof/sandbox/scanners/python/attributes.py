@@ -261,8 +261,8 @@ def _of_path(value: Path, name: str) -> Value:
         if text is None:
             return Unknown(frozenset({"name"}))
         base = posixpath.basename(text.rstrip("/"))
-        stem, suffix = posixpath.splitext(base)
-        return Const({"name": base, "stem": stem, "suffix": suffix}[name], value.taint)
+        root, suffix = posixpath.splitext(base)
+        return Const(base if name == "name" else suffix if name == "suffix" else root, value.taint)
     if name == "parent":
         if text is not None:
             return Path((posixpath.dirname(text.rstrip("/")) or ".",), value.taint)
