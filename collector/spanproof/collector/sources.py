@@ -21,7 +21,7 @@ from spanproof.config.sinks import Sink, SinkKind
 from spanproof.semconv.spanproof import COHORT_PREFIX
 from spanproof.trace.exports.langfuse import read_observation
 from spanproof.trace.exports.mlflow import read_span
-from spanproof.trace.exports.rows import UnreadableRow
+from spanproof.trace.exports.rows import UNREADABLE
 from spanproof.trace.otlp import any_value
 
 _PAGE = 200
@@ -126,7 +126,7 @@ def _request(spans: list[Span], sink: Sink) -> ExportTraceServiceRequest:
 def _read(read: Callable[[dict[str, Any]], Span], document: dict[str, Any]) -> Span:
     try:
         return read(document)
-    except (UnreadableRow, KeyError, TypeError, ValueError) as problem:
+    except UNREADABLE as problem:
         raise UnreadableSpan(f"the product gave a span that is none: {problem}") from problem
 
 

@@ -196,7 +196,7 @@ def test_values_that_no_standard_knows_are_read(tmp_path, output):
 
 
 @pytest.mark.parametrize("name", [name for name in story.PRODUCTS if name != "jaeger"])
-@pytest.mark.parametrize("odd", [7, [1], {"a": 1}, "", "x" * 10])
+@pytest.mark.parametrize("odd", [7, [1], {"a": 1}, "", "x" * 10, float("inf"), float("nan")])
 def test_odd_ids_and_times_cost_only_their_row(tmp_path, name, odd):
     exported = story.PRODUCTS[name]()
     rows = exported if isinstance(exported, list) else exported["data"]
@@ -207,6 +207,28 @@ def test_odd_ids_and_times_cost_only_their_row(tmp_path, name, odd):
     requests, malformed = read_file(path)
     assert len(malformed) <= 1
     assert len(requests[0].resource_spans) >= len(rows) - 1
+
+
+@pytest.mark.parametrize(("name", "field"), [("langsmith", "error"), ("weave", "exception")])
+@pytest.mark.parametrize("blank", [" ", "\n\t\n"])
+def test_a_blank_error_is_an_error_without_words(tmp_path, name, field, blank):
+    rows = story.PRODUCTS[name]()
+    rows[-1] |= {field: blank}
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(rows))
+    requests, malformed = read_file(path)
+    assert not malformed
+    status = requests[0].resource_spans[-1].scope_spans[0].spans[0].status
+    assert (status.code, status.message) == (status.STATUS_CODE_ERROR, "")
+
+
+def test_an_answer_of_jaeger_2_that_cannot_be_read_costs_no_other(tmp_path, small_request):
+    good, bad = json.loads(encode_json(small_request)), {"resourceSpans": 7}
+    path = tmp_path / "export.jsonl"
+    path.write_text("\n".join(json.dumps({"result": each}) for each in (bad, good)))
+    requests, malformed = read_file(path)
+    assert requests == [small_request]
+    assert str(malformed[0]).startswith(f"{path}:1: ")
 
 
 def test_a_line_that_is_no_json_is_named(tmp_path):

@@ -90,18 +90,18 @@ def replay_sources(
 
 def _coming(steps: Sequence[str], tape: Tape) -> list[Foreseen]:
     """What runs next without a question in between."""
-    last = next((place for place, source in enumerate(steps) if _ends_in_the_answer(source)), len(steps))
+    last = next((place for place, source in enumerate(steps) if _leaves_answer_open(source)), len(steps))
     return tape.foreseen([(source, None) for source in steps[: last + 1]])
 
 
-def _ends_in_the_answer(source: str) -> bool:
-    """Whether the final answer has to be requested after this step."""
+def _leaves_answer_open(source: str) -> bool:
+    """Whether the step may give a final answer that is not its value: it has to be requested after it."""
     return FINAL_ANSWER in source and not ends_in_call_of(source, FINAL_ANSWER)
 
 
 def _value(interpreter: Interpreter, source: str, execution: Execution) -> tuple[JsonValue, int | None]:
     """What the step gave, and how many characters that has where it is a text that was cut."""
-    if _ends_in_the_answer(source):
+    if _leaves_answer_open(source):
         execution = interpreter.final_answer() or execution
     if execution.result is None and execution.result_text not in (None, "None"):
         return execution.result_text, execution.result_characters

@@ -104,9 +104,8 @@ def _event_fields(event: Event) -> JsonValue:
 
 def _decoded_parts(value: AttributeValue) -> JsonValue:
     parts = decoded(value)
-    is_text = isinstance(value, str) and not isinstance(parts, dict)
     has_parts = isinstance(parts, list) and bool(parts) and all(isinstance(part, dict) for part in parts)
-    return value if is_text and isinstance(value, str) and not has_parts else parts
+    return value if isinstance(value, str) and not (has_parts or isinstance(parts, dict)) else parts
 
 
 def _arguments_in_events(raw: RawSpan) -> AttributeValue:

@@ -173,9 +173,7 @@ class _Collected:
         kind = kind.replace("-", "_") if isinstance(kind, str) else ""
         if kind in _CALL_PARTS or not part.keys().isdisjoint(_CALL_KEYS):
             self._add_call_part(part)
-        elif (
-            kind in _RESULT_PARTS or kind.endswith("_tool_result") or not part.keys().isdisjoint(_RESULT_KEYS)
-        ):
+        elif _is_result(part, kind):
             self._add_result(part)
         elif kind == "executable_code" or isinstance(part.get("executable_code"), dict):
             self._add_gemini_code(part)

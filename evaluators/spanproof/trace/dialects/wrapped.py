@@ -51,7 +51,8 @@ def _dspy(raw: RawSpan, reading: Reading) -> Reading:
     if reading.kind is not SpanKind.CHAIN or "trajectory" not in result:
         return reading
     given = _fields(reading.input)
-    given = given["input_args"] if isinstance(given.get("input_args"), dict) else given  # type: ignore[assignment]
+    arguments = given.get("input_args")
+    given = arguments if isinstance(arguments, dict) else given
     answer = {name: value for name, value in result.items() if name not in _DSPY_WORKINGS}
     name = raw.name.removesuffix(".forward").removesuffix(".aforward")
     return replace(reading, kind=SpanKind.AGENT, agent=name, input=_lone(given), output=_lone(answer))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
-import orjson
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.trace.codec import load_json
@@ -70,7 +70,10 @@ def _read_documents(path: Path, documents: list[tuple[int, Any]]) -> Read:
     for number, document in documents:
         place = f"{path}:{number}" if number else str(path)
         if isinstance(document, dict) and _is_otlp(document.get("result")):
-            requests.append(decode_json(orjson.dumps(document["result"])))  # the API of Jaeger 2
+            try:
+                requests.append(decode_json(json.dumps(document["result"]).encode()))  # the API of Jaeger 2
+            except MalformedOtlp as problem:
+                malformed.append(MalformedOtlp(f"{place}: {problem}"))
             continue
         try:
             rows += find_rows(document)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanproof.trace.exports.rows import Fields, Row, as_json, document, make_span
+from spanproof.trace.exports.rows import Fields, Row, document, last_line, make_span, values_of
 
 _KINDS = {
     "llm": "LLM",
@@ -54,19 +54,16 @@ def _read_run(row: Row) -> Span:
                 **(_model(row, outputs) if kind == "LLM" else {}),
                 **({"tool.name": row.get("name")} if kind == "TOOL" else {}),
             },
-            error=_last_line(error) if isinstance(error, str) and error else None,
+            error=_exception_in(error) if isinstance(error, str) and error else None,
         )
     )
 
 
 def _values(side: str, value: object) -> dict[str, object]:
-    if value is None:
-        return {}
     if isinstance(value, Mapping) and len(value) == 1:
         ((name, only),) = value.items()
         value = only if name in ("input", "output") else value
-    mime_type = "text/plain" if isinstance(value, str) else "application/json"
-    return {f"{side}.value": as_json(value), f"{side}.mime_type": mime_type}
+    return values_of(side, value)
 
 
 def _tool_input(inputs: object) -> object:
@@ -93,8 +90,6 @@ def _first(*values: object) -> object:
     return next((value for value in values if value is not None), None)
 
 
-def _last_line(error: str) -> str:
-    """Return the exception of a printed one: `ValueError('x')` with a stack trace below it."""
-    return (
-        error.strip().splitlines()[0] if not error.startswith("Traceback") else error.strip().splitlines()[-1]
-    )
+def _exception_in(error: str) -> str:
+    """Return the exception of a printed one: LangChain prints its stack trace below it, Python above it."""
+    return last_line(error) if error.startswith("Traceback") else error.strip().partition("\n")[0].strip()

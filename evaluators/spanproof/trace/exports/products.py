@@ -10,7 +10,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanproof.trace.exports import jaeger, langfuse, langsmith, mlflow, phoenix, weave
-from spanproof.trace.exports.rows import Row, UnreadableRow
+from spanproof.trace.exports.rows import UNREADABLE, Row, UnreadableRow
 
 _SCOPES = ("otel.scope.name", "otel.library.name")
 """Attributes in which products keep the name of a span's scope."""
@@ -69,7 +69,7 @@ def _find_problem(product: Product, row: Row) -> str | None:
         list(product.read_rows([row]))
     except UnreadableRow as problem:
         return str(problem)
-    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as problem:
+    except UNREADABLE as problem:
         return f"{type(problem).__name__}: {problem}"
     return None
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
@@ -46,6 +46,10 @@ class Fields:
     end: object
     attributes: Mapping[str, object] = field(default_factory=dict)
     error: str | None = None
+
+
+UNREADABLE: Final = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError)
+"""What a row raises that is not as its product writes rows; `UnreadableRow` is one."""
 
 
 def make_span(fields: Fields) -> Span:
@@ -182,6 +186,19 @@ def as_json(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def values_of(side: str, value: object) -> dict[str, object]:
+    """Return the attributes of OpenInference for what a span took (`input`) or gave (`output`)."""
+    if value is None:
+        return {}
+    mime_type = "text/plain" if isinstance(value, str) else "application/json"
+    return {f"{side}.value": as_json(value), f"{side}.mime_type": mime_type}
+
+
+def last_line(text: str) -> str:
+    """Return the last line that is not blank; empty where there is none."""
+    return text.strip().rpartition("\n")[2].strip()
 
 
 def _attribute(value: object) -> AttributeValue:

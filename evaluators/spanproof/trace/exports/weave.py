@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanproof.trace.exports.rows import Fields, Row, as_json, document, make_span
+from spanproof.trace.exports.rows import Fields, Row, document, last_line, make_span, values_of
 
 _KINDS = {"llm": "LLM", "agent": "AGENT", "tool": "TOOL", "retriever": "RETRIEVER", "guardrail": "GUARDRAIL"}
 _MODEL_CALLS = (
@@ -53,12 +53,12 @@ def _read_row(row: Row, otherwise: str) -> Span:
             end=row.get("ended_at"),
             attributes={
                 "openinference.span.kind": kind,
-                **_values("input", _bare(inputs)),
-                **_values("output", output),
+                **values_of("input", _bare(inputs)),
+                **values_of("output", output),
                 **(_model(row, inputs, output) if kind == "LLM" else {}),
                 **({"tool.name": name.rpartition(".")[2]} if kind == "TOOL" else {}),
             },
-            error=str(error).strip().splitlines()[-1] if error else None,
+            error=last_line(str(error)) if error else None,
         )
     )
 
@@ -84,13 +84,6 @@ def _bare(inputs: object) -> object:
         if isinstance(inputs, Mapping)
         else inputs
     )
-
-
-def _values(side: str, value: object) -> dict[str, object]:
-    if value is None:
-        return {}
-    mime_type = "text/plain" if isinstance(value, str) else "application/json"
-    return {f"{side}.value": as_json(value), f"{side}.mime_type": mime_type}
 
 
 def _model(row: Row, inputs: object, output: object) -> dict[str, object]:

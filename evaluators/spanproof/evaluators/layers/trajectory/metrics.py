@@ -37,7 +37,7 @@ def measure(
         actions: what the run did, in order.
         completion: how it ended.
         answer: what it answered.
-        task: its question.
+        task: of the user, in words.
         turns: its steps, those without an action included; None takes them from the actions.
         given: all that the model read beside the task and its steps' outputs.
         found: what followed each failure; None follows them up here.
