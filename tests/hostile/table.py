@@ -28,7 +28,7 @@ from typing import Any
 
 from machine import SECRET, Machine, exposed
 from reduced_differences import DIFFERENCES
-from snippets import HOSTILE
+from snippets import HOSTILE, WITHOUT_NODE
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "plugins"))
@@ -89,13 +89,18 @@ def rows_for(machine: Machine, wall: str) -> list[dict[str, Any]]:
             "timeout_s": one.timeout_s,
             "http": one.recorded,
         }
-        for one in HOSTILE
+        for one in programs_of(wall)
     ]
     ordinary = [
         {"id": f"ordinary: {name}", "language": "python", "source": text, "timeout_s": 120}
         for name, text in ORDINARY.items()
     ]
     return hostile + ordinary
+
+
+def programs_of(wall: str) -> tuple[Any, ...]:
+    """The hostile programs that can run behind a wall."""
+    return WITHOUT_NODE if wall in SETTINGS else HOSTILE
 
 
 def answers_of(command: list[str], rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -137,7 +142,7 @@ def row_of(wall: str, machine: Machine) -> str:
     """Run all, and count."""
     with command_for(wall) as command:
         answers = answers_of(command, rows_for(machine, wall))
-    hostile = [(one, answers[f"hostile: {one.name}"]) for one in HOSTILE]
+    hostile = [(one, answers[f"hostile: {one.name}"]) for one in programs_of(wall)]
     escaped = [one.name for one, answer in hostile if not is_contained(one, answer, wall)]
     untold = [one.name for one, answer in hostile if not is_told(one, answer, machine)]
     harmed = [name for name in ORDINARY if answers[f"ordinary: {name}"].get("failure_class") != "ok"]

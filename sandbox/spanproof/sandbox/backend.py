@@ -185,6 +185,14 @@ class Sandbox(ABC):
             SandboxBroken: the sandbox failed to start.
         """
 
+    def remove_leftovers(self) -> list[str]:
+        """Remove what sandboxes left whose processes were killed; return a line for each thing removed.
+
+        Raises:
+            SandboxUnavailable: it cannot be looked for; says why.
+        """
+        return []
+
     @abstractmethod
     def close(self) -> None:
         """End everything it holds. Safe to call twice."""

@@ -97,8 +97,11 @@ def test_arguments_decide_where_they_matter(arch: Arch) -> None:
     assert call("mmap", 0, 1 << 40, 0) == RET_ALLOW
     assert call("mmap", 0, 4096, 3) == RET_ALLOW
     assert call("mremap", 0, 4096, 1 << 33) == RET_NOTIFY
-    assert call("mknodat", -100, 0, 0o010644) == RET_ALLOW
-    assert call("mknodat", -100, 0, 0o060644) == RET_NOTIFY
+    assert call("ioctl", 3, 0x5401) == RET_ALLOW
+    assert call("ioctl", 3, 0x40086602) == RET_NOTIFY
+    for name in ("pidfd_open", "rt_sigqueueinfo", "rt_tgsigqueueinfo"):
+        assert call(name, 7) == RET_ALLOW
+        assert call(name, 1) == RET_NOTIFY
     assert call("setuid", UID) == RET_ALLOW
     assert call("setuid", 0) == RET_NOTIFY
     assert call("setresuid", UID, 0xFFFFFFFF, UID) == RET_ALLOW

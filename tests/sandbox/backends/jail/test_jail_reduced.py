@@ -21,7 +21,7 @@ from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.seccomp.bpf import RET_ALLOW, RET_EPERM, RET_NOTIFY
 from spanproof.sandbox.backends.jail.seccomp.filter import compile_filter
 from spanproof.sandbox.backends.jail.seccomp.paths import Judged
-from spanproof.sandbox.backends.jail.seccomp.rules import REFUSED, UNBOUNDED
+from spanproof.sandbox.backends.jail.seccomp.rules import REFUSED, WATCHED
 from spanproof.sandbox.backends.jail.seccomp.syscalls import AARCH64, X86_64, Arch
 from spanproof.sandbox.registry import open_sandbox
 
@@ -37,7 +37,7 @@ def call(arch: Arch, name: str, *args: int) -> int:
 
 @both
 def test_without_namespaces_calls_on_others_are_shown_to_the_supervisor(arch: Arch) -> None:
-    for name in (UNBOUNDED | REFUSED) & arch.numbers.keys():
+    for name in (WATCHED | REFUSED) & arch.numbers.keys():
         assert call(arch, name) == RET_NOTIFY, name
     assert call(arch, "kill", 0, 9) == RET_ALLOW
     for pid in (1, 7, -1, -7):

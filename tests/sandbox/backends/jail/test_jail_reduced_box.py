@@ -32,6 +32,15 @@ def test_a_box_is_emptied_however_deep_and_whatever_its_modes(tmp_path: Path) ->
     assert outside.read_text() == "stays"
 
 
+def test_an_emptied_directory_stays_open_to_those_it_was_open_to(tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    (top / "inner").mkdir(parents=True)
+    (top / "inner/file").write_text("x")
+    top.chmod(0o1777)  # another user's programs are to use it again, as in a container of gVisor's
+    empty(str(top))
+    assert (top.stat().st_mode & 0o7777, list(top.iterdir())) == (0o1777, [])
+
+
 class Nobody(Descendants):
     """Not what descends from the tests, a Docker daemon maybe: a full box would keep it from writing."""
 

@@ -156,6 +156,10 @@ class DockerSandbox(Sandbox):
             )
         return Bind(str(self._leases.of(packages).path), ENVIRONMENT)
 
+    def remove_leftovers(self) -> list[str]:
+        """See `Sandbox.remove_leftovers`: containers whose owner is dead."""
+        return [f"container {container[:12]}" for container in self._pool.sweep()]
+
     def close(self) -> None:
         """Remove every container of it."""
         self._pool.close()
