@@ -1,4 +1,4 @@
-"""Where the reduced tier differs on a hostile snippet: what it tells, how the program ends, and why.
+"""Where the reduced tier differs on a hostile snippet: what it reports, how the program ends, and why.
 
 The table in docs/sandbox.md says the same for people. One line is a gap: `prints`, what a snippet may print
 that it must not in the full tier.
@@ -19,7 +19,7 @@ class Difference:
     prints: str = ""
 
 
-_MASKED = "the container's own profile refuses the call before the kernel asks us: it fails, untold"
+_MASKED = "the container's own profile refuses the call first: it fails, unreported"
 _SEEN = "processes outside have numbers here: aiming at one is refused and on_record, not unknown"
 _LOOPBACK = "the loopback is the machine's: refused, as any other address"
 

@@ -123,7 +123,7 @@ def is_contained(snippet: Any, answer: dict[str, Any], wall: str) -> bool:
     return "BREACH" not in printed and SECRET not in printed + answer["stderr"]
 
 
-def is_told(snippet: Any, answer: dict[str, Any], machine: Machine) -> bool:
+def is_reported(snippet: Any, answer: dict[str, Any], machine: Machine) -> bool:
     """Whether attempt and end are on_record as in the full tier."""
     if "error" in answer or (snippet.classes and answer["failure_class"] not in snippet.classes):
         return False
@@ -144,16 +144,16 @@ def row_of(wall: str, machine: Machine) -> str:
         answers = answers_of(command, rows_for(machine, wall))
     hostile = [(one, answers[f"hostile: {one.name}"]) for one in programs_of(wall)]
     escaped = [one.name for one, answer in hostile if not is_contained(one, answer, wall)]
-    untold = [one.name for one, answer in hostile if not is_told(one, answer, machine)]
+    unreported = [one.name for one, answer in hostile if not is_reported(one, answer, machine)]
     harmed = [name for name in ORDINARY if answers[f"ordinary: {name}"].get("failure_class") != "ok"]
-    for what, names in (("not contained", escaped), ("recorded otherwise", untold), ("harmed", harmed)):
+    for what, names in (("not contained", escaped), ("recorded otherwise", unreported), ("harmed", harmed)):
         for name in names:
             answer = answers.get(f"hostile: {name}") or answers[f"ordinary: {name}"]
             said = answer.get("error") or f"{answer['failure_class']} {answer['stdout'][:100]!r}"
             print(f"{wall}: {what}: {name}: {said}", file=sys.stderr)
     if machine.canary.read_text() != SECRET or machine.reached:
         sys.exit(f"{wall}: this machine was reached: {machine.reached}")
-    counts = [(len(hostile), escaped), (len(hostile), untold), (len(ORDINARY), harmed)]
+    counts = [(len(hostile), escaped), (len(hostile), unreported), (len(ORDINARY), harmed)]
     return " | ".join(["", TITLES[wall], *(f"{of - len(bad)} of {of}" for of, bad in counts), ""]).strip()
 
 

@@ -49,7 +49,7 @@ def results(machine: Machine, docker_daemon: DockerDaemon) -> dict[str, Executio
 
 
 @pytest.mark.parametrize("snippet", WITHOUT_NODE, ids=lambda snippet: snippet.name)
-def test_a_hostile_snippet_is_contained_and_told(
+def test_a_hostile_snippet_is_contained_and_reported(
     snippet: Any, machine: Machine, results: dict[str, Execution]
 ) -> None:
     execution = results[snippet.name]

@@ -154,8 +154,8 @@ class Sandbox(ABC):
     environments: Environments | None = None
     """Where it has package sets from; None where it gives none."""
 
-    tells: frozenset[Evidence] = frozenset(Evidence)
-    """What it tells of a run; promises about the rest do not apply to it, and its fields stay empty."""
+    evidence: frozenset[Evidence] = frozenset(Evidence)
+    """What it reports of a run; promises about the rest do not apply to it, and its fields stay empty."""
 
     @abstractmethod
     def availability(self) -> Availability:

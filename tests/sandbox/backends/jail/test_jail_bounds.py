@@ -13,7 +13,7 @@ from spanproof.sandbox.backends.jail.backend import JailSandbox
 from .processes import HANGS_S, SETTLED, comes, descendants
 
 
-def test_what_a_program_tried_is_told_also_when_memory_runs_out() -> None:
+def test_what_a_program_tried_is_reported_also_when_memory_runs_out() -> None:
     """Shared pages outlive their owner a little, and meanwhile the kernel looks for somebody else to kill."""
     program = Program(
         "python",

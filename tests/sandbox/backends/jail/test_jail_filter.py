@@ -34,7 +34,7 @@ def test_each_named_call_is_treated_as_its_rule_says(arch: Arch) -> None:
 
 
 @both
-def test_where_nobody_is_told_what_the_supervisor_would_refuse_fails(arch: Arch) -> None:
+def test_where_no_listener_is_there_what_the_supervisor_would_refuse_fails(arch: Arch) -> None:
     program = compile_silent_filter(arch, UID)
 
     def call(name: str, *args: int) -> int:
@@ -61,7 +61,7 @@ def test_every_other_number_is_unknown(arch: Arch) -> None:
 
 
 @both
-def test_calls_of_another_architecture_are_told(arch: Arch) -> None:
+def test_calls_of_another_architecture_are_reported(arch: Arch) -> None:
     assert verdict(arch, arch.numbers["read"], audit=0x40000003) == RET_NOTIFY
     assert verdict(arch, arch.numbers["read"] | 0x40000000) == RET_NOTIFY
 
@@ -119,7 +119,7 @@ def test_any_call_has_a_verdict_and_none_kills(number: int, args: list[int]) -> 
         assert verdict(arch, number, *args) & 0xFFFF0000 in (RET_ALLOW, RET_NOTIFY, 0x00050000)
 
 
-def test_no_call_stands_under_two_rules() -> None:
+def test_no_call_is_under_two_rules() -> None:
     groups = [ALLOWED, WATCHED, REFUSED, CONDITIONAL]
     assert sum(map(len, groups)) == len(NAMED)
 

@@ -42,9 +42,9 @@ print(json.dumps({
 def test_the_interpreter_s_code_comes_to_lie_in_large_pages_and_stays_what_it_is() -> None:
     ran = subprocess.run([sys.executable, "-c", _CODE], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
-    told = json.loads(ran.stdout)
-    assert told["same"]
-    assert told["large"] == told["wanted"]
+    found = json.loads(ran.stdout)
+    assert found["same"]
+    assert found["large"] == found["wanted"]
 
 
 _FORKED = """
@@ -80,6 +80,6 @@ print(json.dumps({"same": rights() == held, "before": before, "after": count_fau
 def test_a_child_finds_the_code_it_enters_at_hand() -> None:
     ran = subprocess.run([sys.executable, "-c", _FORKED], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
-    told = json.loads(ran.stdout)
-    assert told["same"]
-    assert told["after"] < told["before"]
+    found = json.loads(ran.stdout)
+    assert found["same"]
+    assert found["after"] < found["before"]

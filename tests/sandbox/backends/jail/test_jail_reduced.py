@@ -167,7 +167,7 @@ others = [sleeper() for _ in range(7)]
 go_on_in_a_child()  # this one has a single supervisor
 go_on_in_a_child()
 tree = Descendants(own_user=False)
-told, tell = os.pipe(); go, on = os.pipe()
+detail, tell = os.pipe(); go, on = os.pipe()
 guest = os.fork()
 if guest == 0:  # asks for more until it is refused, and again
     while os.read(go, 1):
@@ -177,10 +177,10 @@ if guest == 0:  # asks for more until it is refused, and again
         except BlockingIOError: os.write(tell, b"%d" % born)
 tree.bound_processes(guest, 10)
 for _ in range(2):
-    os.write(on, b"g"); print(os.read(told, 9).decode(), flush=True)
+    os.write(on, b"g"); print(os.read(detail, 9).decode(), flush=True)
     tree.keep_bound()
 os.kill(others.pop(), 9)
-os.write(on, b"g"); print(os.read(told, 9).decode(), flush=True)
+os.write(on, b"g"); print(os.read(detail, 9).decode(), flush=True)
 tree.kill_all()
 for pid in others: os.kill(pid, 9)
 os._exit(0)
@@ -300,8 +300,8 @@ def test_what_an_older_landlock_lacks_is_named() -> None:
 def test_a_refused_namespace_has_a_reason_and_a_remedy(
     error: int, as_root: bool, filtered: bool, sysctls: reasons.Sysctls, reason: str, remedy: str
 ) -> None:
-    told, help_ = reasons.namespace_refused(error, as_root=as_root, filtered=filtered, sysctls=sysctls)
-    assert reason in told
+    detail, help_ = reasons.namespace_refused(error, as_root=as_root, filtered=filtered, sysctls=sysctls)
+    assert reason in detail
     assert remedy in help_
 
 

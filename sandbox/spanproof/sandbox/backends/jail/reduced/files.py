@@ -103,9 +103,9 @@ class FileWatcher(ProxyingWatcher):
     def _change_shared(self, name: str, call: Notification) -> Answer | None:
         """Linking and unlinking there; None where that is not what is requested."""
         named = MUTATORS[name] if name in _SHARED_CHANGES else ()
-        asked = [self._path(call, directory, at) or "" for directory, at in named if at is not None]
-        found = [match[1] for path in asked if (match := _SHARED_MEMORY.fullmatch(path))]
-        if not found or len(found) < len(asked):
+        paths_named = [self._path(call, directory, at) or "" for directory, at in named if at is not None]
+        found = [match[1] for path in paths_named if (match := _SHARED_MEMORY.fullmatch(path))]
+        if not found or len(found) < len(paths_named):
             return None
         try:
             shared = calls.open_beneath(self._box.path, "shm", os.O_PATH | os.O_DIRECTORY, links=False)

@@ -97,8 +97,8 @@ def compile_silent_filter(arch: Arch, uid: int) -> bytes:
 
 def _settled(action: Program, verdict: int) -> Program:
     """With a verdict in the place of the supervisor's."""
-    asked = end(RET_NOTIFY)
-    return [end(verdict) if instruction == asked else instruction for instruction in action]
+    notified = end(RET_NOTIFY)
+    return [end(verdict) if instruction == notified else instruction for instruction in action]
 
 
 def _actions(
