@@ -30,7 +30,7 @@ from spanproof.cli.problems import UsageProblem
 from spanproof.config.engine import function_of
 from spanproof.config.model import OwnEvaluator
 from spanproof.evaluators.custom import BuiltIn, Call, Check, Function, Returned, evaluate
-from spanproof.evaluators.layers.groundedness import Claim, ground
+from spanproof.evaluators.layers.groundedness import Claim, explain, ground
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.loops import find_loop
 from spanproof.evaluators.layers.trajectory.metrics import measure, wasted
@@ -206,8 +206,9 @@ def score_trajectory(row: Row, pipeline: Pipeline) -> Row:
 
 
 def _claim(claim: Claim) -> Row:
-    evidence = None if claim.evidence is None else pick(claim.evidence, "output text derivation")
-    return pick(claim, "text start end kind verdict reason") | {"evidence": evidence}
+    evidence = None if claim.evidence is None else pick(claim.evidence, "output text derivation start end")
+    row = pick(claim, "text start end kind verdict")
+    return row | {"reason": explain(claim), "evidence": evidence}
 
 
 def _parse_now(row: Row) -> datetime | None:

@@ -1,0 +1,31 @@
+"""What a run was given beside its outputs: the task, the user's earlier words, arguments of calls, errors."""
+
+from __future__ import annotations
+
+import json
+
+from spanproof.evaluators.layers.groundedness.sources.model import Context
+from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
+from spanproof.trace import RecordedCall
+
+_MAX_ARGUMENTS = 60
+
+
+def given_to(evidence: RunEvidence) -> Context:
+    """Return what the run was given; code it ran is none of it, for what code writes down proves nothing."""
+    tasks = [turn.task for turn in evidence.earlier if turn.task] + [evidence.run.task or ""]
+    arguments: list[str] = []
+    errors: list[str] = []
+    for step in evidence.run.steps:
+        calls = [call for call in step.calls if call.tool not in ANSWER_TOOLS]
+        arguments += [_arguments(call) for call in calls if call.args or call.kwargs]
+        errors += [call.error.message for call in calls if call.error is not None and call.error.message]
+        if step.error is not None and step.error.message:
+            errors.append(step.error.message)
+    return Context("\n".join(tasks), "", tuple(arguments[:_MAX_ARGUMENTS]), tuple(errors[:_MAX_ARGUMENTS]))
+
+
+def _arguments(call: RecordedCall) -> str:
+    told: object = dict(call.kwargs) if call.kwargs else list(call.args)
+    return json.dumps(told, ensure_ascii=False, default=str)
