@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import log1p, log10
 
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Bound, Frame
-from spanproof.evaluators.layers.groundedness.facts.base import FactBase, Role
+from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.model import Cause
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation
@@ -249,20 +249,32 @@ def _is_lone(scored: Scored, others: Sequence[Scored], kind: Kind) -> bool:
 
 
 def is_unmistakable(binding: Binding, base: FactBase, sources: Sequence[Source]) -> bool:
-    """Return whether a value of three digits stands in one lone record, and no later value in its field."""
+    """Return whether a value stands in one lone record, and no later value in its field.
+
+    A lone record is a single object, a short sentence or a bare value that is all that its line prints.
+    """
     equal = next((each for each in binding.equal if _is_output(each, sources)), None)
     said = binding.frame.mention.value
-    if equal is None or equal.match not in (Match.EXACT, Match.ROUNDED) or said.kind is Kind.ID:
+    matches = (Match.EXACT, Match.ROUNDED, Match.MINOR)
+    if equal is None or equal.match not in matches or said.kind is Kind.ID:
         return False
-    if said.kind not in (Kind.DATE, Kind.TIME) and _digits(said.number, said.step) < 3:
+    bare = is_bare(equal.fact, base)
+    if said.kind not in (Kind.DATE, Kind.TIME) and _digits(said.number, said.step) < (2 if bare else 3):
         return False
-    lone = base.records[equal.fact.record].group is None
+    lone = bare or base.records[equal.fact.record].group is None
     if not lone and not (equal.fact.role is Role.PROSE and binding.compared <= 3):
         return False
     rivals = [
         each for each in binding.other if _is_output(each, sources) and each.fact.source >= equal.fact.source
     ]
     return not any(each.fact.words == equal.fact.words or each.total > equal.total + 0.5 for each in rivals)
+
+
+def is_bare(fact: Fact, base: FactBase) -> bool:
+    """Return whether a value is all that its line prints, such as the `4500` of `print(total)`."""
+    text = base.texts[fact.source]
+    line = text[text.rfind("\n", 0, fact.start) + 1 : (text.find("\n", fact.end) + 1 or len(text) + 1) - 1]
+    return line.strip(" \t\r'\"") == text[fact.start : fact.end].strip()
 
 
 def _is_stated(scored: Scored, read: AnswerFrames, frame: Frame) -> bool:

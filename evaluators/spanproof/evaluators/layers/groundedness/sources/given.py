@@ -1,4 +1,4 @@
-"""What a run was given beside its outputs: the task, the user's earlier words, arguments of calls, errors."""
+"""What a run was given beside its outputs: task, system prompt, the user's earlier words, arguments, errors."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import json
 from spanproof.evaluators.layers.groundedness.sources.model import Context
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
-from spanproof.trace import RecordedCall
+from spanproof.evaluators.runs.scope import spans_of
+from spanproof.trace import RecordedCall, SpanKind
 
 _MAX_ARGUMENTS = 60
+_INSTRUCTING = frozenset(("system", "developer"))
 
 
 def given_to(evidence: RunEvidence) -> Context:
@@ -23,7 +25,21 @@ def given_to(evidence: RunEvidence) -> Context:
         errors += [call.error.message for call in calls if call.error is not None and call.error.message]
         if step.error is not None and step.error.message:
             errors.append(step.error.message)
-    return Context("\n".join(tasks), "", tuple(arguments[:_MAX_ARGUMENTS]), tuple(errors[:_MAX_ARGUMENTS]))
+    return Context(
+        "\n".join(tasks),
+        _system_prompt(evidence),
+        tuple(arguments[:_MAX_ARGUMENTS]),
+        tuple(errors[:_MAX_ARGUMENTS]),
+    )
+
+
+def _system_prompt(evidence: RunEvidence) -> str:
+    """Return what the run's first model call that has any was instructed by."""
+    for span in spans_of(evidence.trace, evidence.run):
+        found = [each.text for each in span.input_messages if each.role in _INSTRUCTING and each.text.strip()]
+        if span.kind is SpanKind.LLM and found:
+            return "\n".join(found)
+    return ""
 
 
 def _arguments(call: RecordedCall) -> str:
