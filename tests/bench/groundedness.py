@@ -1,11 +1,11 @@
 """Measure groundedness on truth sets: per set, label and kind, beside a comparison of number strings.
 
-Usage: python tests/bench/groundedness.py DIRECTORY [--rows N] [--set NAME] [--weights FILE] [--old FILE] [--show N]
+Usage: python tests/bench/groundedness.py DIRECTORY [--rows N] [--set NAME] [--weights DIRECTORY] [--old FILE] [--show N]
 
 DIRECTORY holds `SET.jsonl.xz`; a row has `outputs`, `answer`, `label` (grounded, contradicted, uncertain) and
 `kind`, and may have `task`, `system`, `arguments` and `twin`. Rows of one family stay together. --weights names
-weights that were trained without the set; --old a JSON file of another engine's verdicts by row id. Nothing of
-a row is executed.
+a directory of `SET.json`, each trained without that set (`train.py --left-out`); without it the shipped weights
+judge. --old names a JSON file of another engine's verdicts by row id. Nothing of a row is executed.
 """  # noqa: E501
 
 from __future__ import annotations
@@ -79,12 +79,14 @@ def main() -> None:
     parser.add_argument("--old", type=Path)
     parser.add_argument("--show", type=int, default=0, help="how many accused faithful answers to print")
     options = parser.parse_args()
-    choice = read_choice(options.weights.read_text(encoding="utf-8")) if options.weights else None
     old = json.loads(options.old.read_text(encoding="utf-8")) if options.old else {}
     for path in sorted(options.directory.glob("*.jsonl.xz")):
         name = path.name.partition(".")[0]
         if options.sets and name not in options.sets:
             continue
+        choice = None
+        if options.weights:
+            choice = read_choice((options.weights / f"{name}.json").read_text(encoding="utf-8"))
         told: dict[str, Counter[str]] = defaultdict(Counter)
         simple: dict[str, Counter[bool]] = defaultdict(Counter)
         before: dict[str, Counter[str]] = defaultdict(Counter)

@@ -1,6 +1,7 @@
 """Train the choice of groundedness, leaving one set out at a time, and write its weights as text.
 
-Usage: python training/groundedness/train.py TRUTH [--pairs FILE] [--cache DIRECTORY] [--rows N] [--write]
+Usage: python training/groundedness/train.py TRUTH [--pairs FILE] [--cache DIRECTORY] [--rows N]
+       [--left-out DIRECTORY] [--write]
 
 TRUTH holds `SET.jsonl.xz`. For each set in turn a model is trained on the others, its thresholds are chosen
 there, and its verdicts on the set left out are printed. With --write, the weights trained on all sets are
@@ -112,7 +113,14 @@ def extract(rows: list[Row]) -> list[Features]:
 def samples(name: str, rows: list[Features], states: bool, model: HistGradientBoostingClassifier | None):
     """Return features, labels and weights: of an answer that is wrong somewhere, its least probable claim."""
     x, y, weights = [], [], []
-    for row, values, stated in rows:
+    every = [each.states if states else each.values for each in rows]
+    flat = [features for claims in every for _, _, features in claims]
+    if model is None:
+        guesses = iter([_first_guess(each, states) for each in flat])
+    else:
+        guesses = iter(model.predict_proba(np.array(flat))[:, 1] if flat else ())
+    scores_of = [[float(next(guesses)) for _ in claims] for claims in every]
+    for (row, values, stated), scores in zip(rows, scores_of, strict=True):
         claims = stated if states else values
         if not claims or row.label == "uncertain":
             continue
@@ -125,9 +133,18 @@ def samples(name: str, rows: list[Features], states: bool, model: HistGradientBo
                     x.append(features), y.append(0), weights.append(1.5 * WEIGHT[name])
         elif not states or not values:
             features = [each for _, _, each in claims]
-            scores = [_first_guess(each, states) for each in features] if model is None else model.predict_proba(np.array(features))[:, 1]  # fmt: skip  # noqa: E501
             x.append(features[int(np.argmin(scores))]), y.append(0), weights.append(WEIGHT[name])
     return x, y, weights
+
+
+def _balanced(name: str, x: list, y: list, weights: list) -> tuple[list, list, list]:
+    """Return samples with a set's right and wrong claims of one weight each, however many there are.
+
+    What a set's share of wrong answers is says how it was made, and nothing about an agent's answers.
+    """
+    total = {label: sum(w for w, each in zip(weights, y, strict=True) if each == label) for label in (0, 1)}
+    size = 1000.0 * WEIGHT[name]
+    return x, y, [size * w / total[each] for w, each in zip(weights, y, strict=True)]
 
 
 def _first_guess(features: list[float], states: bool) -> float:
@@ -146,7 +163,7 @@ def fit(data: dict[str, list[Features]], states: bool) -> HistGradientBoostingCl
     signs = [1 if name in RISING else -1 if name in FALLING else 0 for name in names]
     model = None
     for _ in range(2):
-        parts = [samples(name, rows, states, model) for name, rows in data.items()]
+        parts = [_balanced(name, *samples(name, rows, states, model)) for name, rows in data.items()]
         x, y, weights = (np.array([each for part in parts for each in part[column]]) for column in range(3))
         model = HistGradientBoostingClassifier(
             max_iter=50, max_depth=4, learning_rate=0.15, min_samples_leaf=25, l2_regularization=2.0,
@@ -166,14 +183,21 @@ class Answer(NamedTuple):
 
 def judge(model: Model, rows: list[Features]) -> list[Answer]:
     """Return the least probabilities of each answer."""
-    found = []
-    for row, values, states in rows:
-        least = [
-            float(one.predict_proba(np.array([each for _, _, each in claims]))[:, 1].min()) if claims else 1.0
-            for one, claims in ((model.values, values), (model.states, states))
-        ]
-        found.append(Answer(row, least[0], least[1], len(values) + len(states)))
-    return found
+    values = _least(model.values, [each.values for each in rows])
+    states = _least(model.states, [each.states for each in rows])
+    return [
+        Answer(each.row, value, state, len(each.values) + len(each.states))
+        for each, value, state in zip(rows, values, states, strict=True)
+    ]
+
+
+def _least(
+    model: HistGradientBoostingClassifier, rows: list[list[tuple[int, int, list[float]]]]
+) -> list[float]:
+    """Return the least probability of each row's claims, 1 where it has none; all are predicted at once."""
+    flat = [features for claims in rows for _, _, features in claims]
+    scores = iter(model.predict_proba(np.array(flat))[:, 1] if flat else ())
+    return [min((float(next(scores)) for _ in claims), default=1.0) for claims in rows]
 
 
 def verdict(answer: Answer, limits: dict[str, float]) -> str:
@@ -254,6 +278,16 @@ def written(model: HistGradientBoostingClassifier, names: tuple[str, ...]) -> di
     return {"features": list(names), "base": float(model._baseline_prediction.ravel()[0]), "trees": trees}  # noqa: SLF001
 
 
+def as_text(model: Model, limits: dict[str, float]) -> str:
+    """Return a model and its thresholds as the package reads them."""
+    stated = {
+        "thresholds": {key: round(value, 5) for key, value in limits.items()},
+        "values": written(model.values, VALUE_FEATURES),
+        "states": written(model.states, STATE_FEATURES),
+    }
+    return json.dumps(stated, separators=(",", ":")) + "\n"
+
+
 def main() -> None:
     """Extract, train with each set left out, report; write the weights of all sets if stated so."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -264,6 +298,9 @@ def main() -> None:
     )
     parser.add_argument("--rows", type=int, default=600, help="rows of each set")
     parser.add_argument("--only", nargs="*", help="sets to leave out in turn; all without it")
+    parser.add_argument(
+        "--left-out", type=Path, help="write here, as SET.json, the weights trained without each set"
+    )
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     data: dict[str, list[Features]] = {}
@@ -288,18 +325,16 @@ def main() -> None:
         model = Model(fit(rest, states=False), fit(rest, states=True))
         limits = choose({name: judge(model, rows) for name, rows in rest.items()})
         report(left, judge(model, data[left]), limits)
+        if options.left_out:
+            options.left_out.mkdir(parents=True, exist_ok=True)
+            (options.left_out / f"{left}.json").write_text(as_text(model, limits), encoding="utf-8")
     if options.write:
         model = Model(fit(data, states=False), fit(data, states=True))
         judged = {name: judge(model, rows) for name, rows in data.items()}
         limits = choose(judged)
         for name in data:
             report(f"(trained with) {name}", judged[name], limits)
-        stated = {"thresholds": {key: round(value, 5) for key, value in limits.items()}}
-        stated |= {
-            "values": written(model.values, VALUE_FEATURES),
-            "states": written(model.states, STATE_FEATURES),
-        }
-        WEIGHTS.write_text(json.dumps(stated, separators=(",", ":")) + "\n", encoding="utf-8")
+        WEIGHTS.write_text(as_text(model, limits), encoding="utf-8")
 
 
 if __name__ == "__main__":

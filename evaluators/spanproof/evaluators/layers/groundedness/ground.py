@@ -7,14 +7,15 @@ claim's verdict and evidence. Deterministic, nothing executed, no service asked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime
 
+from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.choose.model import Choice, load_choice
 from spanproof.evaluators.layers.groundedness.model import Grounding
 from spanproof.evaluators.layers.groundedness.solve.solver import solve
 from spanproof.evaluators.layers.groundedness.sources.model import Context, gather
-from spanproof.evaluators.layers.groundedness.verdict.decide import decide
+from spanproof.evaluators.layers.groundedness.verdict.decide import ALL_RULES, decide
 
 
 def ground(
@@ -27,6 +28,7 @@ def ground(
     system: str | None = None,
     arguments: Sequence[str] = (),
     errors: Sequence[str] = (),
+    without_rules: Collection[GroundednessRule] = (),
     choice: Choice | None = None,
 ) -> Grounding:
     """Return the verdict on an answer and on each of its claims.
@@ -40,11 +42,12 @@ def ground(
         system: the system prompt; its values count as given.
         arguments: what the agent handed to tools, or the code it ran; their values count as given.
         errors: texts of calls that failed.
+        without_rules: rules that decide nothing.
         choice: other weights than those that are shipped.
     """
     context = Context(task or "", system or "", tuple(arguments), tuple(errors))
     solved = solve(gather(outputs, context), answer, synonyms, _today(now))
-    return decide(solved, choice or load_choice())
+    return decide(solved, choice or load_choice(), ALL_RULES.difference(without_rules))
 
 
 def _today(now: datetime | None) -> date | None:

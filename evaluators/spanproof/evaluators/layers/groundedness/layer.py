@@ -106,6 +106,7 @@ def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
         system=given.system,
         arguments=given.arguments,
         errors=given.errors,
+        without_rules=evidence.hints.without_rules,
     )
     if grounding.verdict is Verdict.UNCERTAIN:
         raise _NeedsAJudge(_why_uncertain(grounding))

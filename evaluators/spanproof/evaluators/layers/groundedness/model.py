@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from spanproof.evaluators.groundedness_rules import GroundednessRule
+
 
 class Verdict(StrEnum):
     """What the sources say about a claim or an answer; `uncertain` is for a judge, never a failure."""
@@ -31,6 +33,7 @@ class ClaimKind(StrEnum):
     STATUS = "status"
     COMPARISON = "comparison"
     SUPERLATIVE = "superlative"
+    QUANTIFIER = "quantifier"
     ACTION = "action"
 
 
@@ -103,6 +106,7 @@ class Claim:
         confidence: the calibrated probability that the claim is right.
         evidence: the strongest binding; of a contradicted claim what the source has instead.
         author: who gave the verdict.
+        rule: the rule that decided, None where the learned choice did.
     """
 
     text: str
@@ -114,6 +118,7 @@ class Claim:
     confidence: float = 0.5
     evidence: ClaimEvidence | None = None
     author: Author = Author.BINDING
+    rule: GroundednessRule | None = None
 
 
 @dataclass(frozen=True, slots=True)

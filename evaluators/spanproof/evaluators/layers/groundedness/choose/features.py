@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log1p, log10
 
+from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Bound, Frame
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.model import Cause
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
-from spanproof.evaluators.layers.groundedness.solve.derive import Derivation
+from spanproof.evaluators.layers.groundedness.solve.derive import Derivation, Derived
 from spanproof.evaluators.layers.groundedness.solve.match import Match
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
-from spanproof.evaluators.layers.groundedness.values.model import Kind
+from spanproof.evaluators.layers.groundedness.values.model import Kind, is_year
 
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
 _BEST = 8
@@ -27,6 +28,7 @@ _KINDS = (Kind.ID, Kind.DATE, Kind.TIME, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY
 VALUE_FEATURES = (
     "equal", "equal_name", "equal_label", "equal_scope", "equal_quality", "equals", "other", "other_name",
     "other_label", "other_scope", "margin", "compared", "task", "system", "arguments", "hit", "hit_fit", "hit_cued",  # noqa: E501
+    "hit_alike", "hit_named", "hit_year", "hit_margin", "equal_year", "other_year",
     "chance", "miss", "misprint", "digits", "small", "year", "spelled", "soft", "negated", "inexact", "overtaken",  # noqa: E501
     "rival_same_field", "prose", "unfound", "slip", *(f"is_{kind}" for kind in _KINDS),
 )  # fmt: skip
@@ -60,6 +62,7 @@ def value_features(
     hit = derivation.hits[0] if derivation.hits else None
     miss = derivation.misses[0] if derivation.misses else None
     whole = said.kind is Kind.NUMBER and said.step in (0.0, 1.0)
+    year = is_year(said)
     unfound = equal is None and max(given.values()) == 0 and not (hit is not None and derivation.chance < 0.6)
     slip = misprint(binding, base, sources)
     return [
@@ -81,6 +84,12 @@ def value_features(
         float(hit is not None),
         hit.fit if hit else 0.0,
         float(hit.cued) if hit else 0.0,
+        float(hit.alike) if hit else 0.0,
+        hit.named if hit else 0.0,
+        hit.year if hit else 0.0,
+        _margin(hit, derivation) if hit else 0.0,
+        equal.year if equal else 0.0,
+        other.year if other else 0.0,
         derivation.chance,
         miss.fit if miss else 0.0,
         slip,
@@ -88,7 +97,7 @@ def value_features(
         if said.kind in (Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY)
         else 4.0,
         float(whole and abs(said.number) < 13),
-        float(whole and 1900 <= said.number <= 2100),
+        float(year),
         float(frame.mention.spelled),
         float(frame.soft),
         float(frame.negated),
@@ -100,6 +109,11 @@ def value_features(
         slip * unfound,
         *(float(said.kind is kind) for kind in _KINDS),
     ]
+
+
+def _margin(hit: Derived, derivation: Derivation) -> float:
+    """Return how much better a hit fits than the best other result of its operation."""
+    return hit.fit - max((miss.fit for miss in derivation.misses if miss.op is hit.op), default=0.0)
 
 
 def _is_output(scored: Scored, sources: Sequence[Source]) -> bool:
@@ -178,8 +192,9 @@ def rival_of_field(equal: Scored | None, others: Sequence[Scored]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Refutation:
-    """What refutes a claim without a doubt: the cause, and the value that stands in its place."""
+    """What refutes a claim without a doubt: the rule, the cause, and the value that stands in its place."""
 
+    rule: GroundednessRule
     cause: Cause
     rival: Scored
 
@@ -197,12 +212,13 @@ def find_refutation(
     said = frame.mention.value
     others = [each for each in binding.other if _is_output(each, sources)]
     outputs = [each for each in binding.equal if _is_output(each, sources)]
-    year = said.kind is Kind.NUMBER and said.step == 1 and 1900 <= said.number <= 2100
+    year = is_year(said)
     if (
         frame.bound is not Bound.EXACT
         or frame.soft
         or year
         or said.kind is Kind.TIME
+        or (said.kind is Kind.ID and not outputs)
         or frame.mention.spelled
     ):
         return None
@@ -218,16 +234,14 @@ def find_refutation(
             or not _same_thing(outputs[0], later, base)
         ):
             return None
-        return Refutation(Cause.OVERTAKEN, later)
+        return Refutation(GroundednessRule.LATER_WORD, Cause.OVERTAKEN, later)
     if derivation.hits and (derivation.chance < 0.6 or derivation.hits[0].cued):
         return None
     digits = frame.text.strip("#$€£ ").lower()
     last = max((place for place, source in enumerate(sources) if source.kind is SourceKind.OUTPUT), default=0)
     for place, each in enumerate(others):
         known = base.texts[each.fact.source][each.fact.start : each.fact.end].strip("#$€£ ").lower()
-        close = place < _BEST and (
-            each.name >= 0.5 or each.scope >= 0.5 or _is_lone(each, others, said.kind)
-        )
+        close = place < _BEST and (each.name >= 0.5 or each.scope >= 0.5 or _is_lone(each, others, said.kind))
         close = close or (each.fact.source == last and sources[last].text.strip().lower() == known)
         if (
             close
@@ -235,10 +249,10 @@ def find_refutation(
             and slipped(digits, known)
             and not _is_stated(each, read, frame)
         ):
-            return Refutation(Cause.OTHER_VALUE, each)
+            return Refutation(GroundednessRule.SLIP, Cause.OTHER_VALUE, each)
     alone = len(read.frames) == 1 and binding.compared == 1 and bool(others) and not derivation.hits
     if alone and others[0].name >= 0.6 and others[0].fact.value.kind in (said.kind, Kind.NUMBER):
-        return Refutation(Cause.OTHER_VALUE, others[0])
+        return Refutation(GroundednessRule.ONLY_VALUE, Cause.OTHER_VALUE, others[0])
     return None
 
 
@@ -248,7 +262,7 @@ def _is_lone(scored: Scored, others: Sequence[Scored], kind: Kind) -> bool:
     return len(others) <= 3 or (kind is not Kind.NUMBER and alike == {scored.fact.value.number})
 
 
-def is_unmistakable(binding: Binding, base: FactBase, sources: Sequence[Source]) -> bool:
+def is_unmistakable(binding: Binding, base: FactBase, sources: Sequence[Source], read: AnswerFrames) -> bool:
     """Return whether a value stands in one lone record, and no later value in its field.
 
     A lone record is a single object, a short sentence or a bare value that is all that its line prints.
@@ -265,9 +279,33 @@ def is_unmistakable(binding: Binding, base: FactBase, sources: Sequence[Source])
     if not lone and not (equal.fact.role is Role.PROSE and binding.compared <= 3):
         return False
     rivals = [
-        each for each in binding.other if _is_output(each, sources) and each.fact.source >= equal.fact.source
+        each
+        for each in binding.other
+        if _is_output(each, sources)
+        and each.fact.source >= equal.fact.source
+        and not _is_stated(each, read, binding.frame)
     ]
     return not any(each.fact.words == equal.fact.words or each.total > equal.total + 0.5 for each in rivals)
+
+
+def is_given(binding: Binding, sources: Sequence[Source]) -> bool:
+    """Return whether a date, a time or a number of three digits is given, and no output is about it.
+
+    What an agent asked a tool for is what the tool's output is about: a date among the arguments is as good
+    as one in the output.
+    """
+    said = binding.frame.mention.value
+    timely = said.kind in (Kind.DATE, Kind.TIME)
+    if said.kind is Kind.ID or not (timely or _digits(said.number, said.step) >= 3):
+        return False
+    given = {sources[each.fact.source].kind for each in binding.equal if each.match is not Match.SIDE}
+    given -= {SourceKind.OUTPUT, SourceKind.ERROR}
+    if timely and SourceKind.ARGUMENTS in given:
+        return True
+    about = any(
+        each.name >= 0.5 and each.scope >= 0.5 for each in binding.other[:5] if _is_output(each, sources)
+    )
+    return bool(given) and not about
 
 
 def is_bare(fact: Fact, base: FactBase) -> bool:

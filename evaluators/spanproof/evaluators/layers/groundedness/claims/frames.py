@@ -7,15 +7,22 @@ identifier is no claim.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
 
 from spanproof.evaluators.layers.groundedness.claims.anchors import Anchor, find_anchors
 from spanproof.evaluators.layers.groundedness.claims.outline import OutlineLine, clause_breaks, read_outline
-from spanproof.evaluators.layers.groundedness.facts.base import FactBase
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Mention
+from spanproof.evaluators.layers.groundedness.facts.base import FactBase, Role
+from spanproof.evaluators.layers.groundedness.values.model import (
+    NUMERIC,
+    Kind,
+    Mention,
+    Value,
+    is_year,
+    same_date,
+)
 from spanproof.evaluators.layers.groundedness.values.relative import with_relatives
 from spanproof.evaluators.layers.groundedness.values.scan import scan
 from spanproof.evaluators.layers.groundedness.values.words import STOP, classes_of, stem, word_spans
@@ -40,11 +47,12 @@ _NAMES = re.compile(
     r"search result|order|ticket|choice|point|stage|run|trial|attempt|q|h|model|gpt|llama|python|windows|v)\.?\s*\#?)\Z",  # noqa: E501
     re.IGNORECASE,
 )
-_SOFT = re.compile(
+SOFT = re.compile(
     r"\?\s*\Z|\b(?:would you like|if you|you can|you may|you could|let me know|please|for example|e\.g\.|such as|could be|"  # noqa: E501
     r"may be|might|i can|we can|i will|i'll|we will|would be|assuming|suppose|in order to|let's)\b",
     re.IGNORECASE,
 )
+_BESIDE = 8
 _NOT = re.compile(r"\b(?:not|no|never|none|neither|without|cannot)\b|n['’]t\b", re.IGNORECASE)
 
 
@@ -57,6 +65,7 @@ class Frame:
         label: stems of the words that name it directly: its line's label, or its neighbours.
         anchors: the names of records about it, each with how close it stands.
         soft: whether its sentence asks, offers or supposes rather than states.
+        years: the years that its sentence, or else what it stands under, tells.
     """
 
     mention: Mention
@@ -69,6 +78,7 @@ class Frame:
     soft: bool = False
     negated: bool = False
     noun: str = ""
+    years: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)
@@ -103,10 +113,17 @@ def read_frames(answer: str, base: FactBase, today: date | None = None, limit: i
         else scan(answer)
     )
     read = AnswerFrames(answer, read_outline(answer), mentions, find_anchors(answer, mentions, base))
-    read.words = [(stem(word), start, end) for word, start, end in word_spans(answer.replace("_", " "))]
+    amounts = [each for each in mentions if each.value.kind in NUMERIC and not is_year(each.value)]
+    starts = [each.start for each in amounts]
+    # The digits and the unit of another amount name nothing.
+    read.words = [
+        (stem(word), start, end)
+        for word, start, end in word_spans(answer.replace("_", " "))
+        if not ((at := bisect_right(starts, start)) and start < amounts[at - 1].end)
+    ]
     read.word_starts = [start for _, start, _ in read.words]
     for mention in mentions:
-        if len(read.frames) < limit and is_claim(mention, read):
+        if len(read.frames) < limit and is_claim(mention, read) and not _selects(mention, base):
             read.frames.append(frame_of(mention.start, mention.end, read, mention))
     return read
 
@@ -125,6 +142,8 @@ def is_claim(mention: Mention, read: AnswerFrames) -> bool:
     if small and not mention.spelled and _NAMES.search(before):
         return False
     if mention.spelled:
+        if answer[mention.start : mention.end].lower() in ("both", "single", "once"):
+            return False
         if value.number in (0.5, 1.0, 100.0) and value.kind is Kind.NUMBER:
             return False
         if re.search(r"\b(?:these|those|the|all|any|every)\s\Z", before, re.IGNORECASE) and value.number == 2:
@@ -138,6 +157,38 @@ def is_claim(mention: Mention, read: AnswerFrames) -> bool:
             r"[-‑](?:way|stop|day|hour|minute|bit|step|star|door|inch|class|year|month|digit)", after
         )
     )
+
+
+def _selects(mention: Mention, base: FactBase) -> bool:
+    """Whether a year or a date says which column or row is meant."""
+    if is_year(mention.value):
+        return base.names_year(int(mention.value.number))
+    return mention.value.kind is Kind.DATE and any(
+        fact.role in (Role.HEADER, Role.KEY) and same_date(mention.value, fact.value)
+        for fact in base.by_kind[Kind.DATE]
+    )
+
+
+def _years_about(start: int, end: int, read: AnswerFrames, index: int) -> frozenset[int]:
+    line = read.lines[index]
+    low, high = read.sentence_at(index, start)
+    places = [(low, high), *((read.lines[parent].begin, read.lines[parent].end) for parent in line.parents)]
+    for low, high in places:
+        years = {
+            year
+            for each in read.mentions
+            if low <= each.start < high and not (each.start < end and each.end > start)
+            for year in _year_of(each.value)
+        }
+        if years:
+            return frozenset(years)
+    return frozenset()
+
+
+def _year_of(value: Value) -> tuple[int, ...]:
+    if value.kind is Kind.DATE and value.date is not None and value.date[0] is not None:
+        return (value.date[0],)
+    return (int(value.number),) if is_year(value) else ()
 
 
 def frame_of(start: int, end: int, read: AnswerFrames, mention: Mention) -> Frame:
@@ -158,7 +209,8 @@ def frame_of(start: int, end: int, read: AnswerFrames, mention: Mention) -> Fram
     noun = next((word for word, at, _ in read.words[bisect_left(read.word_starts, end) :][:3] if at < end + 25 and word not in STOP and not word.isdigit() and "\n" not in answer[end:at]), "")  # fmt: skip  # noqa: E501
     return Frame(
         mention, answer[start:end], index, near, label, anchors, bound,
-        bool(_SOFT.search(sentence)), bool(_NOT.search(answer[low:start][-60:])), noun,
+        bool(SOFT.search(sentence)), bool(_NOT.search(answer[low:start][-60:])), noun,
+        _years_about(start, end, read, index),
     )  # fmt: skip
 
 
@@ -193,6 +245,8 @@ def _words_about(
         near[word] = max(near.get(word, 0.0), weight)
     for rank, parent in enumerate(line.parents[:4]):
         _add(near, read, read.lines[parent].begin, read.lines[parent].end, 0.45 * 0.8**rank)
+    for beside in _lines_beside(read, index):
+        _add(near, read, read.lines[beside].begin, read.lines[beside].end, 0.35)
     if line.cells and line.header is not None:
         column = next((place for place, (a, b) in enumerate(line.cells) if a <= start < b), None)
         header = read.lines[line.header].cells
@@ -202,6 +256,13 @@ def _words_about(
         for group in classes_of(word):
             near[group] = max(near.get(group, 0.0), 0.75 * weight)
     return near, frozenset(label)
+
+
+def _lines_beside(read: AnswerFrames, index: int) -> list[int]:
+    """Return the lines that stand under the same line as one, and near by."""
+    parents = read.lines[index].parents[:1]
+    places = range(max(0, index - _BESIDE), min(len(read.lines), index + _BESIDE + 1))
+    return [at for at in places if parents and at != index and read.lines[at].parents[:1] == parents]
 
 
 def _add(near: dict[str, float], read: AnswerFrames, low: int, high: int, weight: float) -> list[str]:
@@ -219,6 +280,7 @@ def _anchors_about(start: int, end: int, read: AnswerFrames, index: int) -> list
     low, high = read.sentence_at(index, start)
     breaks = clause_breaks(read.answer, low, high)
     parents = {parent: rank for rank, parent in enumerate(line.parents)}
+    beside = frozenset(_lines_beside(read, index))
     found = []
     for anchor in read.anchors:
         if anchor.start < end and anchor.end > start:
@@ -233,9 +295,9 @@ def _anchors_about(start: int, end: int, read: AnswerFrames, index: int) -> list
             at = read.line_at(anchor.start)
             if at in parents:
                 weight = 0.7 * 0.85 ** parents[at]
-            elif at == index - 1 or (
-                read.lines[at].parents[:1] == line.parents[:1] and line.parents and abs(at - index) < 12
-            ):
+            elif at in beside:
+                weight = 0.55
+            elif at == index - 1:
                 weight = 0.3
             else:
                 weight = 0.06

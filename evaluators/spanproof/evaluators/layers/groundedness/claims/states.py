@@ -24,17 +24,29 @@ MAX_STATES = 60
 _MAX_LIVELY = 12
 
 
+# What will be, may be or was asked for is no state that a record has now.
+_NOT_YET = re.compile(
+    r"\b(?:(?:will|would|can|could|may|might|must|should|shall|to)\s+(?:then\s+|also\s+)?(?:be|get)|(?:wish|want|like)(?:es|ed)?\s+to)\s+\Z",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"(?:\b(?:not|no|never|neither|without|isn|aren|wasn|weren)\b|n['’]t\b)[^,;.\n]{0,22}\Z", re.IGNORECASE)  # fmt: skip  # noqa: E501
+
+
 @dataclass(frozen=True, slots=True)
 class StateClaim:
     """A state that an answer says.
 
     Attributes:
         usual: the state's usual name; `rivals` the names of those that exclude it.
+        denied: whether it is said not to hold.
+        usually: whether it is a word that is a state anywhere, rather than a value of some field of the base.
     """
 
     frame: Frame
     usual: State
     rivals: frozenset[State]
+    denied: bool = False
+    usually: bool = True
 
 
 class States:
@@ -43,8 +55,9 @@ class States:
     def __init__(self, base: FactBase, synonyms: Mapping[str, Sequence[str]]) -> None:
         self.usual: dict[State, State] = {}
         self.rivals: dict[State, set[State]] = defaultdict(set)
-        self.forms: set[str] = {form for groups in _lexicon_forms() for form in groups}
-        self.forms.update(_form(other) for others in synonyms.values() for other in others)
+        self.usually: set[str] = {form for groups in _lexicon_forms() for form in groups}
+        self.usually.update(_form(other) for others in synonyms.values() for other in others)
+        self.forms = set(self.usually)
         self._first: dict[str, list[State]] = defaultdict(list)
         for names in _lexicon():
             self._add_set(
@@ -85,22 +98,23 @@ class States:
         return None
 
 
+def _lines() -> list[str]:
+    text = (resources.files(__package__) / "states.txt").read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line and line[:1] != "#"]
+
+
 @lru_cache(maxsize=1)
 def _lexicon() -> list[list[list[State]]]:
-    text = (resources.files(__package__) / "states.txt").read_text(encoding="utf-8")
     return [
         [[_state(name) for name in group.split("|")] for group in line.split()]
-        for line in text.splitlines()
-        if line and not line.startswith("#")
+        for line in _lines()
+        if line[:1] != "!"
     ]
 
 
 @lru_cache(maxsize=1)
 def _lexicon_forms() -> list[set[str]]:
-    text = (resources.files(__package__) / "states.txt").read_text(encoding="utf-8")
-    return [
-        {_form(name) for name in re.split(r"[|\s]+", line)} for line in text.splitlines() if line[:1] != "#"
-    ]
+    return [{_form(name) for name in re.split(r"[|\s]+", line)} for line in _lines() if line[:1] != "!"]
 
 
 def _form(text: str) -> str:
@@ -145,9 +159,24 @@ def find_states(read: AnswerFrames, states: States) -> list[StateClaim]:
         start, end = read.words[at][1], read.words[at + length - 1][2]
         at += length
         # "to return it" is no state: only the form that a field or the lexicon has is one.
-        if _form(read.answer[start:end]) not in states.forms:
+        if _form(read.answer[start:end]) not in states.forms or _is_no_state(read.answer, start, end):
             continue
         mention = Mention(Value(Kind.TEXT, text=" ".join(usual)), start, end)
         rivals = frozenset(states.rivals[usual])
-        found.append(StateClaim(frame_of(start, end, read, mention), usual, rivals))
+        usually = _form(read.answer[start:end]) in states.usually
+        denied = bool(_DENIED.search(read.answer[max(0, start - 40) : start]))
+        found.append(StateClaim(frame_of(start, end, read, mention), usual, rivals, denied, usually))
     return found
+
+
+def _is_no_state(answer: str, start: int, end: int) -> bool:
+    """Whether a word is told of the future, or is part of another name: `business days`, `high-back`."""
+    if _NOT_YET.search(answer[max(0, start - 30) : start]):
+        return True
+    following = answer[start : end + 16].lower()
+    return any(following.startswith((name, name.replace(" ", "-"))) for name in _other_names())
+
+
+@lru_cache(maxsize=1)
+def _other_names() -> tuple[str, ...]:
+    return tuple(name.replace("_", " ") for line in _lines() if line[:1] == "!" for name in line[1:].split())

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Mention, Value
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Mention, Value, is_year
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 from spanproof.evaluators.layers.groundedness.values.words import split_name, stem, stems_of
 
@@ -85,6 +85,11 @@ class Fact:
     known_scale: bool = False
 
     @property
+    def years(self) -> frozenset[int]:
+        """Return the years that the names of its fields tell."""
+        return years_of(self.path)
+
+    @property
     def field(self) -> str:
         """Return the name of the innermost field."""
         return self.path[-1] if self.path else ""
@@ -104,6 +109,18 @@ class FactBase:
     group_names: dict[int, str] = field(default_factory=dict)
     scales: dict[int, float] = field(default_factory=dict)
     cut: bool = False
+    years: set[int] = field(default_factory=set)
+
+    def names_year(self, year: int) -> bool:
+        """Return whether a column, a row or a header is named by a year."""
+        if not self.years:
+            self.years = {each for path in {fact.path for fact in self.facts} for each in years_of(path)}
+            self.years |= {
+                int(fact.value.number)
+                for fact in self.by_kind[Kind.NUMBER]
+                if fact.role in (Role.HEADER, Role.KEY) and is_year(fact.value)
+            } | {0}
+        return year in self.years
 
     def new_group(self, name: str) -> int:
         """Return a new table's or list's number."""
@@ -217,6 +234,15 @@ class FactBase:
             digits = _LAST_DIGITS.search(fact.value.text)
             if digits is not None:
                 self.by_text[f"#{digits.group()}"].append(((), fact))
+
+
+_YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?![\d.,]\d|\d)")
+
+
+@lru_cache(maxsize=8192)
+def years_of(path: tuple[str, ...]) -> frozenset[int]:
+    """Return the years that the names of a path tell."""
+    return frozenset(int(year) for name in path for year in _YEAR.findall(name))
 
 
 _UNIT_WORDS = frozenset(stem(word) for word in _UNIT_ENDINGS)

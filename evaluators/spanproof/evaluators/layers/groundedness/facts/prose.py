@@ -9,7 +9,7 @@ from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 from spanproof.evaluators.layers.groundedness.values.words import STOP, stem, word_spans
 
 SENTENCE = re.compile(r"(?<=[.!?;])(?:\s+|(?=\\n))|\n+|\\n|(?<=[。；])")
-_PAIR = re.compile(r"^[ \t]*(?:[-*•]\s+)?(?:\*\*)?(?P<name>[^\W\d][\w ./()%°-]{0,48}?)(?:\*\*)?\s*(?P<sep>[:=]|->|\t)(?:\*\*)?[ \t]*(?P<value>\S.*?)[ \t]*$")  # fmt: skip  # noqa: E501
+_PAIR = re.compile(r"^[ \t]*(?:[-*•]\s+)?(?:\*\*)?(?P<name>[^\W\d][\w ./()%°-]{0,48}?)(?:\*\*)?\s*(?P<sep>=|(?<!\d):|:(?!\d)|->|\t)(?:\*\*)?[ \t]*(?P<value>\S.*?)[ \t]*$")  # fmt: skip  # noqa: E501
 _INLINE = re.compile(r"(?<![\w.])(?P<name>[A-Za-z_][\w.-]*)=(?P<value>\"[^\"]*\"|'[^']*'|[^\s,;]+)")
 
 

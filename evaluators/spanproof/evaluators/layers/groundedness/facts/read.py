@@ -23,7 +23,9 @@ from spanproof.evaluators.layers.groundedness.facts.tree import add_tree
 
 MAX_CHARS = 400_000
 _OPENS = re.compile(r"(?m)(?:^|[:=>]\s*|^\s+|\s)(?=[{\[]|\w+\(\w+=)")
-_PAIR_LINE = re.compile(r"^\s*[^\W\d][\w ./()-]{0,40}\s*[:=]\s*\S")
+# The colon of "at 19:45" parts nothing.
+_PARTS = r"(?:=|(?<!\d):|:(?!\d))"
+_PAIR_LINE = re.compile(rf"^\s*[^\W\d][\w ./()-]{{0,40}}?\s*{_PARTS}\s*\S")
 
 
 def read_facts(texts: Sequence[str], about: str = "") -> FactBase:
@@ -87,7 +89,7 @@ def _read_lines(base: FactBase, source: int, lines: list[Line], parent: int | No
         elif pairs >= 2:
             record = base.new_record(source, parent, lines[at].start, lines[at + pairs - 1].start)
             for line in lines[at : at + pairs]:
-                name, value = re.split(r"\s*[:=]\s*", line.text, maxsplit=1)
+                name, value = re.split(rf"\s*{_PARTS}\s*", line.text, maxsplit=1)
                 start = line.start + line.text.index(value, len(name)) if value else line.start
                 end = start + len(value.rstrip())
                 if end - start > 90:

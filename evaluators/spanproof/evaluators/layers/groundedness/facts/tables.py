@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from spanproof.evaluators.layers.groundedness.facts.base import FactBase, Role
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 
 Cell = tuple[int, int]
@@ -244,6 +244,8 @@ def _header_rows(text: str, rows: list[list[Cell]]) -> int:
         if values and (cells[0].strip() or len(values) > len(cells) / 2 > 1):
             break
         if heads and cells[0].strip() and any(cells[1:]):
+            # "(in millions) | 2019 | 2018" below "June 30," names the columns as well.
+            heads += all(_is_period(cell) for cell in cells[1:] if cell.strip())
             break
         heads += 1
         if cells[0].strip() and any(cells[1:]) and not all(cell == cells[0] for cell in cells):
@@ -258,9 +260,12 @@ def _is_value(cell: str) -> bool:
     found = scan_cached(cell.strip()) if len(cell) < 40 else ()
     if len(found) != 1 or found[0].spelled or found[0].end - found[0].start < len(cell.strip()) - 2:
         return False
-    value = found[0].value
-    year = value.kind is Kind.NUMBER and 1900 <= value.number <= 2100 and value.step == 1
-    return value.kind in NUMERIC and not year
+    return found[0].value.kind in NUMERIC and not is_year(found[0].value)
+
+
+def _is_period(cell: str) -> bool:
+    found = scan_cached(cell.strip()) if len(cell) < 40 else ()
+    return len(found) == 1 and (found[0].value.kind is Kind.DATE or is_year(found[0].value))
 
 
 def _names(text: str, heads: list[list[Cell]], width: int) -> list[str]:

@@ -12,7 +12,7 @@ from math import log
 from spanproof.evaluators.layers.groundedness.claims.frames import Bound, Frame
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.solve.match import Match, comparable, compare
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
 from spanproof.evaluators.layers.groundedness.values.words import classes_of
 
 MAX_SCORED = 4000
@@ -26,6 +26,7 @@ class Scored:
         name: the share of the field's name that is said.
         label: the share of the frame's label that the field's name explains.
         scope: how near the fact's record is named, 1 for the nearest.
+        year: 1 where its field tells a year that the frame tells too, -1 where it tells another one.
     """
 
     fact: Fact
@@ -33,11 +34,18 @@ class Scored:
     name: float
     label: float
     scope: float
+    year: int = 0
 
     @property
     def total(self) -> float:
         """Return one number to rank by."""
-        return self.name + 0.5 * self.label + self.scope + (0.0 if self.fact.role is Role.CELL else -0.1)
+        return (
+            self.name
+            + 0.5 * self.label
+            + self.scope
+            + 0.4 * self.year
+            + (0.0 if self.fact.role is Role.CELL else -0.1)
+        )
 
 
 @dataclass(slots=True)
@@ -46,12 +54,14 @@ class Binding:
 
     Attributes:
         equal: facts that give the stated value, the best first; `other` facts that give another.
+        operands: amounts of another unit that a percentage may be worked out from.
         compared: how many facts could have been meant.
     """
 
     frame: Frame
     equal: list[Scored] = field(default_factory=list)
     other: list[Scored] = field(default_factory=list)
+    operands: list[Scored] = field(default_factory=list)
     compared: int = 0
     scoped: bool = False
 
@@ -77,17 +87,27 @@ class Binder:
         names: dict[frozenset[str], tuple[float, float]] = {}
         for fact in self._candidates(frame):
             match = compare(frame, fact)
-            if match is Match.NONE and not comparable(frame.mention.value, fact.value):
+            only_operand = match is Match.NONE and not comparable(frame.mention.value, fact.value)
+            if only_operand and frame.mention.value.kind is not Kind.PERCENT:
                 continue
             if fact.words not in names:
                 names[fact.words] = self.naming(fact.words, frame)
             name, label = names[fact.words]
-            scored = Scored(fact, match, name, label, self.scope(fact.record, scopes))
+            if match is Match.NONE and is_year(fact.value) and not is_year(frame.mention.value):
+                continue
+            year = 0
+            if frame.years and fact.years:
+                year = 1 if frame.years & fact.years else -1
+            scored = Scored(fact, match, name, label, self.scope(fact.record, scopes), year)
+            if only_operand:
+                binding.operands.append(scored)
+                continue
             binding.compared += 1
             (binding.other if match is Match.NONE else binding.equal).append(scored)
         binding.equal.sort(key=lambda each: (-each.total - 0.5 * each.match.value, each.fact.source))
         binding.other.sort(key=lambda each: -each.total)
-        del binding.equal[12:], binding.other[40:]
+        binding.operands.sort(key=lambda each: -each.total)
+        del binding.equal[12:], binding.other[40:], binding.operands[40:]
         return binding
 
     def _candidates(self, frame: Frame) -> list[Fact]:

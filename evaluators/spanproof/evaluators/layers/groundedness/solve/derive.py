@@ -66,6 +66,8 @@ class Derived:
     Attributes:
         fit: how well its operands fit the frame, on the scale of `Scored.total`.
         cued: whether the frame's words ask for its operation.
+        alike: whether the operands are of one field or of one record; `named` the least share of a name said.
+        year: the least agreement of an operand's year with the frame's, see `Scored`.
     """
 
     value: float
@@ -74,6 +76,9 @@ class Derived:
     fit: float
     cued: bool
     said: tuple[str, ...] = ()
+    alike: bool = False
+    named: float = 0.0
+    year: int = 0
 
     def program(self, base: FactBase) -> str:
         """Return the program as text: `difference(56.7, 44.1) = 12.6`."""
@@ -156,7 +161,8 @@ def _results(
     yield from _of_columns(binding, binder, scopes, percent, cues)
     if not percent:
         yield from _of_answer(frame, read, cues)
-    if said.kind in (Kind.NUMBER, Kind.QUANTITY):
+        yield from _of_both(frame, read, pool[:8], cues)
+    if said.kind in (Kind.NUMBER, Kind.QUANTITY) and said.factor == 1.0 and said.step in (0.0, 1.0):
         yield from _counts(frame, read, binder, scopes)
     if (said.kind is Kind.QUANTITY and said.unit == "time") or said.kind is Kind.NUMBER:
         yield from _spans(binder, scopes, cues)
@@ -166,7 +172,7 @@ def _pool(binding: Binding) -> list[Scored]:
     """Return the facts that fit the frame best, numbers of identifiers and dates aside."""
     seen: set[tuple[float, str, int]] = set()
     pool = []
-    ranked = sorted([*binding.other, *binding.equal], key=lambda each: -each.total)
+    ranked = sorted([*binding.other, *binding.equal, *binding.operands], key=lambda each: -each.total)
     for each in ranked:
         key = (each.fact.value.number, each.fact.value.unit, each.fact.record)
         if each.fact.value.kind in NUMERIC and each.fact.role is not Role.HEADER and key not in seen:
@@ -187,22 +193,27 @@ def _of_pair(one: Scored, two: Scored, percent: bool, cues: dict[Op, bool], kind
     later, earlier = (one, two) if _later(one.fact, two.fact) else (two, one)
     x, y = later.fact.value.number * later.fact.factor, earlier.fact.value.number * earlier.fact.factor
     facts = (later.fact, earlier.fact)
-    if not percent or "%" in units:  # noqa: SIM102
-        if not (units[0] and units[1] and units[0] != units[1]):
-            yield Derived(x - y, Op.DIFFERENCE, facts, fit, cues[Op.DIFFERENCE])
-            yield Derived(a + b, Op.SUM, facts, fit, cues[Op.SUM])
-            yield Derived((a + b) / 2, Op.MEAN, facts, fit, cues[Op.MEAN])
-    if percent:
+    named, year = min(one.name, two.name), min(one.year, two.year)
+
+    def result(value: float, op: Op, operands: tuple[Fact, ...]) -> Derived:
+        return Derived(value, op, operands, fit, cues[op], (), alike, named, year)
+
+    compatible = units[0] == units[1] or ("%" not in units and not (units[0] and units[1]))
+    if compatible and (not percent or "%" in units):
+        yield result(x - y, Op.DIFFERENCE, facts)
+        yield result(a + b, Op.SUM, facts)
+        yield result((a + b) / 2, Op.MEAN, facts)
+    if percent and compatible:
         for high, low, pair in ((x, y, facts), (y, x, facts[::-1])):
             if low:
-                yield Derived((high - low) / abs(low) * 100, Op.CHANGE, pair, fit, cues[Op.CHANGE])
-                yield Derived(high / low * 100, Op.RATIO, pair, fit, cues[Op.RATIO])
-    elif kind is Kind.NUMBER:
+                yield result((high - low) / abs(low) * 100, Op.CHANGE, pair)
+                yield result(high / low * 100, Op.RATIO, pair)
+    elif kind is Kind.NUMBER and compatible:
         for high, low, pair in ((x, y, facts), (y, x, facts[::-1])):
             if low:
-                yield Derived(high / low, Op.RATIO, pair, fit, cues[Op.RATIO])
+                yield result(high / low, Op.RATIO, pair)
     if not percent and kind in (Kind.MONEY, Kind.NUMBER) and float(min(abs(a), abs(b))).is_integer():
-        yield Derived(a * b, Op.PRODUCT, facts, fit, cues[Op.PRODUCT])
+        yield result(a * b, Op.PRODUCT, facts)
 
 
 def _later(one: Fact, two: Fact) -> bool:
@@ -221,7 +232,7 @@ def _of_columns(
 ) -> Iterator[Derived]:
     """Yield sums, means and extremes of whole columns, and of their rows about the frame's records."""
     columns: dict[tuple[int | None, str], list[Scored]] = {}
-    for each in [*binding.other[:12], *binding.equal[:6]]:
+    for each in [*binding.other[:12], *binding.equal[:6], *binding.operands[:12]]:
         group = binder.base.records[each.fact.record].group
         if each.fact.value.kind in NUMERIC and each.fact.path and group is not None:
             columns.setdefault((group, each.fact.field), []).append(each)
@@ -241,15 +252,17 @@ def _of_columns(
             total = sum(numbers)
             operands = tuple(chosen)
             fit = naming + bonus
+
+            def result(value: float, op: Op) -> Derived:
+                return Derived(value * times, op, operands, fit, cues[op], alike=True, named=naming)  # noqa: B023
+
             if not percent or chosen[0].value.kind is Kind.PERCENT or abs(total) / len(numbers) <= 1:
                 times = 100.0 if percent and chosen[0].value.kind is not Kind.PERCENT else 1.0
-                yield Derived(total * times, Op.SUM, operands, fit, cues[Op.SUM])
-                yield Derived(total / len(numbers) * times, Op.MEAN, operands, fit, cues[Op.MEAN])
-                yield Derived(max(numbers) * times, Op.MAX, operands, fit, cues[Op.MAX])
-                yield Derived(min(numbers) * times, Op.MIN, operands, fit, cues[Op.MIN])
-                yield Derived(
-                    (max(numbers) - min(numbers)) * times, Op.DIFFERENCE, operands, fit, cues[Op.DIFFERENCE]
-                )
+                yield result(total, Op.SUM)
+                yield result(total / len(numbers), Op.MEAN)
+                yield result(max(numbers), Op.MAX)
+                yield result(min(numbers), Op.MIN)
+                yield result(max(numbers) - min(numbers), Op.DIFFERENCE)
             if percent and total:
                 for each in told[:6]:
                     share = each.fact.value.number * each.fact.factor / total * 100
@@ -283,6 +296,27 @@ def _of_answer(frame: Frame, read: AnswerFrames, cues: dict[Op, bool]) -> Iterat
                     yield Derived(
                         number * value.number, Op.PRODUCT, (), 0.8, cues[Op.PRODUCT], (other.text, each.text)
                     )
+
+
+def _of_both(frame: Frame, read: AnswerFrames, pool: list[Scored], cues: dict[Op, bool]) -> Iterator[Derived]:
+    """Yield sums and differences of a fact and a value that the answer states near by: 500 less a price of 299."""  # noqa: E501
+    kind = frame.mention.value.kind
+    near = [
+        each
+        for each in read.frames
+        if each is not frame and each.mention.value.kind is kind and abs(each.line - frame.line) <= 8
+    ]
+    for scored in pool:
+        fact = scored.fact
+        known = fact.value.number * fact.factor
+        for each in near[:8]:
+            stated = each.mention.value.number
+            if stated == known:
+                continue
+            text = (f"{fact.field} {known:.10g}".strip(), each.text)
+            fit = (scored.total + 1.0) / 2
+            yield Derived(known - stated, Op.DIFFERENCE, (fact,), fit, cues[Op.DIFFERENCE], text)
+            yield Derived(known + stated, Op.SUM, (fact,), fit, cues[Op.SUM], text)
 
 
 def _counts(frame: Frame, read: AnswerFrames, binder: Binder, scopes: dict[int, float]) -> Iterator[Derived]:

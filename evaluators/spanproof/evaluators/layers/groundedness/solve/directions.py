@@ -10,6 +10,7 @@ from importlib import resources
 from itertools import pairwise
 
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Frame
+from spanproof.evaluators.layers.groundedness.values.model import is_year
 
 _FROM = re.compile(r"\bfrom\s+[$€£]?\Z", re.IGNORECASE)
 _TO = re.compile(r"\A[^.;\n]{0,40}?\bto\s+[$€£]?\Z", re.IGNORECASE)
@@ -51,10 +52,13 @@ def find_directions(read: AnswerFrames) -> Iterator[Direction]:
             continue
         if value.kind is not last.mention.value.kind or value.number == last.mention.value.number:
             continue
+        if is_year(value) and is_year(last.mention.value):
+            continue
         words = [
             match for match in re.finditer(r"[a-z]+", answer[low:start].lower()) if match.group() in _signs()
         ]
-        if words:
+        # "The increase / (decrease)" names both ways.
+        if words and len({_signs()[word.group()] for word in words}) == 1:
             word = words[-1]
             rises = last.mention.value.number > value.number
             yield Direction(

@@ -16,7 +16,6 @@ from spanproof.evaluators.layers.groundedness.values.model import (
     same_time,
 )
 
-
 _WITHOUT_CENTS = frozenset(("JPY", "KRW", "VND", "CLP", "ISK", "HUF"))
 
 

@@ -10,12 +10,19 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, read_frames
+from spanproof.evaluators.layers.groundedness.claims.relations import find_relations
 from spanproof.evaluators.layers.groundedness.claims.states import States, find_states
 from spanproof.evaluators.layers.groundedness.facts.base import FactBase
 from spanproof.evaluators.layers.groundedness.facts.read import read_facts
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder, Binding
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation, derive
 from spanproof.evaluators.layers.groundedness.solve.directions import Direction, find_directions
+from spanproof.evaluators.layers.groundedness.solve.relations import (
+    Settled,
+    Tables,
+    settle_quantifiers,
+    settle_relations,
+)
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinder, StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC
@@ -31,6 +38,7 @@ class Solved:
     values: list[tuple[Binding, Derivation]] = field(default_factory=list)
     states: list[StateBinding] = field(default_factory=list)
     directions: list[Direction] = field(default_factory=list)
+    relations: list[Settled] = field(default_factory=list)
 
 
 def solve(
@@ -54,7 +62,13 @@ def solve(
         solved.values.append((binding, derivation))
     states = States(base, synonyms or {})
     holder = StateBinder(binder, states)
-    solved.states = [holder.bind(claim) for claim in find_states(read, states)]
+    stated = find_states(read, states)
+    solved.states = [binding for binding in map(holder.bind, stated) if binding.is_stated]
+    tables = Tables(base, outputs)
+    solved.relations = [
+        *settle_relations(find_relations(read), tables),
+        *settle_quantifiers(stated, read, holder, tables),
+    ]
     solved.directions = list(find_directions(read))
     return solved
 

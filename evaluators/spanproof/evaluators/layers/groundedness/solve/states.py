@@ -13,6 +13,8 @@ from spanproof.evaluators.layers.groundedness.solve.bind import Binder
 from spanproof.evaluators.layers.groundedness.values.model import Kind
 from spanproof.evaluators.layers.groundedness.values.words import split_name, stem
 
+_NAMED = 0.6
+
 
 @dataclass(frozen=True, slots=True)
 class StateBinding:
@@ -34,6 +36,11 @@ class StateBinding:
     elsewhere: int
     given: int
     scoped: bool
+
+    @property
+    def is_stated(self) -> bool:
+        """Return whether the word is used as a state: it always is one, or its field is named beside it."""
+        return self.claim.usually or max(self.equal_name, self.other_name) >= _NAMED
 
 
 class StateBinder:
@@ -72,6 +79,11 @@ class StateBinder:
         ]
         other, other_scope, other_name = self._best(rivals, claim, scopes)
         known = self.by_state.get(claim.usual, [])
+        if claim.denied:
+            # What is said not to hold is refuted where it is known, and borne out by what excludes it.
+            equal, equal_scope, equal_name, other, other_scope, other_name = (
+                other, other_scope, other_name, equal, equal_scope, equal_name,
+            )  # fmt: skip
         in_outputs = sum(fact.source < self.binder.outputs for fact in known)
         return StateBinding(
             claim, equal, equal_scope, equal_name, other, other_scope, other_name, in_outputs,

@@ -1,4 +1,4 @@
-"""What a run was given beside its outputs: task, system prompt, the user's earlier words, arguments, errors."""
+"""What a run was given beside its outputs: task, system prompt, earlier words, arguments, errors."""
 
 from __future__ import annotations
 

@@ -69,6 +69,17 @@ class Mention:
     spelled: bool = False
 
 
+def is_year(value: Value) -> bool:
+    """Return whether a number may be a year: it more often says which value is meant than how much it is."""
+    return (
+        value.kind is Kind.NUMBER
+        and value.step == 1
+        and value.factor == 1.0
+        and 1900 <= value.number <= 2100
+        and value.number == int(value.number)
+    )
+
+
 def same_number(said: float, known: float, step: float) -> bool:
     """Return whether a number said with a precision is the known one, rounded to that precision."""
     return abs(said - known) <= step / 2 + _float_error(known)

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from spanproof.evaluators.groundedness_rules import GroundednessRule as Rule
 from spanproof.evaluators.layers.groundedness.choose.features import (
     find_refutation,
+    is_given,
     is_unmistakable,
     slipped,
     state_features,
@@ -30,6 +32,7 @@ from spanproof.evaluators.layers.groundedness.solve.bind import Binding
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation, Derived, Op
 from spanproof.evaluators.layers.groundedness.solve.directions import Direction
 from spanproof.evaluators.layers.groundedness.solve.match import Match
+from spanproof.evaluators.layers.groundedness.solve.relations import Settled
 from spanproof.evaluators.layers.groundedness.solve.solver import Solved
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
@@ -49,12 +52,19 @@ _BUDGET = 6
 
 _CERTAIN = 0.01
 _UNMISTAKABLE = 0.8
+_GIVEN = 0.7
 _KNOWN_NAME = 0.9
 """An identifier that a source has is a name of something: whether it is the right one, the values by it tell."""  # noqa: E501
 
 
 _KNOWN_STATE = 0.75
 """A state that the record which is named has, with no rival named better."""
+_RELATION_RULES = {
+    ClaimKind.SUPERLATIVE: Rule.SUPERLATIVE,
+    ClaimKind.COMPARISON: Rule.COMPARISON,
+    ClaimKind.QUANTIFIER: Rule.QUANTIFIER,
+}
+ALL_RULES = frozenset(Rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +77,20 @@ class _Judged:
     refuted: bool
 
 
-def decide(solved: Solved, choice: Choice) -> Grounding:
-    """Return the verdict on an answer."""
-    judged = [_value(binding, derivation, solved, choice) for binding, derivation in solved.values]
+def decide(solved: Solved, choice: Choice, rules: frozenset[Rule] = ALL_RULES) -> Grounding:
+    """Return the verdict on an answer; `rules` are those that may decide."""
+    judged = [_value(binding, derivation, solved, choice, rules) for binding, derivation in solved.values]
+    relations = [_relation(each, solved) for each in solved.relations if _RELATION_RULES[each.kind] in rules]
+    taken = {(each.claim.start, each.claim.end) for each in relations}
     judged += [
-        _state(binding, solved, choice)
+        _state(binding, solved, choice, rules)
         for binding in solved.states
-        if binding.equal is not None or binding.other is not None
+        if (binding.equal is not None or binding.other is not None)
+        and (binding.claim.frame.mention.start, binding.claim.frame.mention.end) not in taken
     ]
-    judged += [_direction(each, judged, solved.read.answer) for each in solved.directions]
+    judged += relations
+    if Rule.DIRECTION in rules:
+        judged += [_direction(each, judged, solved.read.answer) for each in solved.directions]
     judged.sort(key=lambda each: (each.claim.start, each.claim.end))
     budget = min(1.0, (_BUDGET / max(1, len(judged))) ** 0.5)
     claims = tuple(_settled(each, budget, solved.base.cut) for each in judged)
@@ -111,17 +126,27 @@ def _settled(judged: _Judged, budget: float, cut: bool) -> Claim:
     return replace(claim, verdict=Verdict.UNCERTAIN)
 
 
-def _value(binding: Binding, derivation: Derivation, solved: Solved, choice: Choice) -> _Judged:
+def _value(
+    binding: Binding, derivation: Derivation, solved: Solved, choice: Choice, rules: frozenset[Rule]
+) -> _Judged:
     probability = choice.values.probability(value_features(binding, derivation, solved.base, solved.sources))
     limits = choice.thresholds
     frame = binding.frame
-    if binding.frame.mention.value.kind is Kind.ID and any(
-        each.match is Match.EXACT for each in binding.equal
+    rule: Rule | None = None
+    known_name = Rule.KNOWN_IDENTIFIER in rules and _is_known_name(binding)
+    if known_name and probability < _KNOWN_NAME:
+        rule, probability = Rule.KNOWN_IDENTIFIER, _KNOWN_NAME
+    if Rule.GIVEN_VALUE in rules and probability < _GIVEN and is_given(binding, solved.sources):
+        rule, probability = Rule.GIVEN_VALUE, _GIVEN
+    if (
+        Rule.LONE_RECORD in rules
+        and probability < _UNMISTAKABLE
+        and is_unmistakable(binding, solved.base, solved.sources, solved.read)
     ):
-        probability = max(probability, _KNOWN_NAME)
-    if is_unmistakable(binding, solved.base, solved.sources):
-        probability = max(probability, _UNMISTAKABLE)
+        rule, probability = Rule.LONE_RECORD, _UNMISTAKABLE
     certain = find_refutation(binding, derivation, solved.base, solved.sources, solved.read)
+    if certain is not None and certain.rule not in rules:
+        certain = None
     counted = bool(derivation.hits) and derivation.hits[0].op in (Op.COUNT, Op.LISTED)
     kind = ClaimKind.COUNT if counted else _KINDS.get(frame.mention.value.kind, ClaimKind.NUMBER)
     cause, evidence = _why_wrong(binding, derivation, solved) if probability < limits.accept else (None, None)
@@ -129,13 +154,37 @@ def _value(binding: Binding, derivation: Derivation, solved: Solved, choice: Cho
     if cause is None:
         cause, evidence = _why_right(binding, derivation, solved)
     start, end = frame.mention.start, frame.mention.end
-    if cause is Cause.UNKNOWN_IDENTIFIER and not frame.soft:
-        probability = min(probability, _CERTAIN)
+    if cause is Cause.UNKNOWN_IDENTIFIER and not frame.soft and Rule.UNKNOWN_IDENTIFIER in rules:
+        rule, probability = Rule.UNKNOWN_IDENTIFIER, min(probability, _CERTAIN)
     if certain is not None:
-        probability, refuted = min(probability, _CERTAIN), True
+        rule, probability, refuted = certain.rule, min(probability, _CERTAIN), True
         cause, evidence = certain.cause, evidence_of(certain.rival.fact, solved)
-    claim = Claim(frame.text, start, end, kind, Verdict.UNCERTAIN, cause, probability, evidence)
+    claim = Claim(frame.text, start, end, kind, Verdict.UNCERTAIN, cause, probability, evidence, rule=rule)
     return _Judged(claim, limits.accept, limits.accuse, refuted)
+
+
+def _is_known_name(binding: Binding) -> bool:
+    kind = binding.frame.mention.value.kind
+    return any(
+        each.match is Match.EXACT and Kind.ID in (kind, each.fact.value.kind) for each in binding.equal
+    )
+
+
+def _relation(settled: Settled, solved: Solved) -> _Judged:
+    """Return the claim of a superlative, a comparison or a quantifier that a column decided."""
+    shown = settled.own if settled.holds or settled.rival is None else settled.rival
+    claim = Claim(
+        solved.read.answer[settled.start : settled.end],
+        settled.start,
+        settled.end,
+        settled.kind,
+        Verdict.UNCERTAIN,
+        Cause.DERIVED if settled.holds else Cause.OTHER_RESULT,
+        _KNOWN_NAME if settled.holds else _CERTAIN,
+        evidence_of(shown, solved, settled.program),
+        rule=_RELATION_RULES[settled.kind],
+    )
+    return _Judged(claim, 0.5, 0.0, not settled.holds)
 
 
 def _why_right(
@@ -173,18 +222,21 @@ def _why_wrong(
     return None, None
 
 
-def _state(binding: StateBinding, solved: Solved, choice: Choice) -> _Judged:
+def _state(binding: StateBinding, solved: Solved, choice: Choice, rules: frozenset[Rule]) -> _Judged:
     frame = binding.claim.frame
     probability = choice.states.probability(state_features(binding, bool(frame.label), frame.text))
     limits = choice.thresholds
     start, end = frame.mention.start, frame.mention.end
     claim = Claim(frame.text, start, end, ClaimKind.STATUS, Verdict.UNCERTAIN, Cause.OPEN, probability)
     said_here = binding.equal is not None and binding.equal_scope >= binding.other_scope
-    if said_here and not (binding.equal_name < binding.other_name):
-        probability = max(probability, _KNOWN_STATE)
+    known = said_here and binding.equal_name >= binding.other_name and Rule.KNOWN_STATE in rules
+    if known and probability < _KNOWN_STATE:
+        probability = _KNOWN_STATE
+        claim = replace(claim, confidence=probability, rule=Rule.KNOWN_STATE)
     refuted = binding.other is not None and probability < limits.accept_state
     if refuted and binding.other is not None:
-        claim = replace(claim, cause=Cause.OTHER_STATE, evidence=evidence_of(binding.other, solved))
+        cause = Cause.DENIED_ACTION if binding.claim.denied else Cause.OTHER_STATE
+        claim = replace(claim, cause=cause, evidence=evidence_of(binding.other, solved))
     elif binding.equal is not None:
         cause = Cause.STATED if _is_output(binding.equal, solved) else Cause.GIVEN
         claim = replace(claim, cause=cause, evidence=evidence_of(binding.equal, solved))
@@ -211,6 +263,7 @@ def _direction(direction: Direction, judged: Sequence[_Judged], answer: str) -> 
         cause,
         confidence,
         evidence,
+        rule=Rule.DIRECTION,
     )
     return _Judged(claim, 0.5, 0.0, borne_out and not direction.fits)
 
