@@ -20,9 +20,12 @@ from spanproof.evaluators.layers.groundedness.solve.match import Match
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
 from spanproof.evaluators.layers.groundedness.values.model import Kind, is_year
+from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
 _BEST = 8
+_MAX_BARE = 80
+_WORD = re.compile(r"[^\W_]|[\[\]{}|]")
 _KINDS = (Kind.ID, Kind.DATE, Kind.TIME, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY)
 
 VALUE_FEATURES = (
@@ -242,7 +245,7 @@ def find_refutation(
     for place, each in enumerate(others):
         known = base.texts[each.fact.source][each.fact.start : each.fact.end].strip("#$€£ ").lower()
         close = place < _BEST and (each.name >= 0.5 or each.scope >= 0.5 or _is_lone(each, others, said.kind))
-        close = close or (each.fact.source == last and sources[last].text.strip().lower() == known)
+        close = close or (each.fact.source == last and is_bare(each.fact, base))
         if (
             close
             and each.fact.role is not Role.HEADER
@@ -309,10 +312,17 @@ def is_given(binding: Binding, sources: Sequence[Source]) -> bool:
 
 
 def is_bare(fact: Fact, base: FactBase) -> bool:
-    """Return whether a value is all that its line prints, such as the `4500` of `print(total)`."""
+    """Return whether a line prints values and nothing else, such as the `4500 45.0` of `print(a, b)`."""
     text = base.texts[fact.source]
     line = text[text.rfind("\n", 0, fact.start) + 1 : (text.find("\n", fact.end) + 1 or len(text) + 1) - 1]
-    return line.strip(" \t\r'\"") == text[fact.start : fact.end].strip()
+    return len(line) <= _MAX_BARE and not _WORD.search(_without(line))
+
+
+def _without(line: str) -> str:
+    """Return a line without the values that it writes."""
+    for mention in reversed(scan_cached(line)):
+        line = line[: mention.start] + line[mention.end :]
+    return line
 
 
 def _is_stated(scored: Scored, read: AnswerFrames, frame: Frame) -> bool:
