@@ -24,7 +24,7 @@ VIEWS = (
 
 def test_a_claim_lights_up_the_output_it_was_held_against(open_page):
     page = open_page(f"/traces/{TRACE}")
-    assert "'$54.00' is contradicted" in page.locator("h1").inner_text()
+    assert "The answer says $54.00" in page.locator("h1").inner_text()
     claim = page.locator(".claim.contradicted")
     assert claim.inner_text().startswith("$54.00")
     claim.click()
