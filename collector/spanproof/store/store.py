@@ -128,6 +128,14 @@ class Store:
         """Whether it is a directory that this process holds."""
         return self._connections.exclusive
 
+    def limited_to(self, project: str) -> Store:
+        """Return this store as one that reads rows of one project alone; it is closed with this one.
+
+        Raises:
+            StoreError: it is reached through the process that holds it.
+        """
+        return Store(self._connections.limited_to(project))
+
     def write(self, evaluations: Sequence[TraceEvaluation]) -> None:
         """Write evaluations with their snippets, replays and scores; spans are written by `write_spans`.
 
