@@ -99,7 +99,7 @@ def settings(request: Request, store: Opened) -> Settings:
         version=version("spanproof"),
         store=store.name,
         workspace=str(known.workspace or ""),
-        may_write=known.open_to_all or known.may_write(token_of(request)),
+        may_write=known.may_write(token_of(request)),
         readers=len(known.tokens),
         writers=len(known.writers),
         otlp_http=known.otlp_http,
