@@ -513,7 +513,7 @@ def _assertion(given: Mapping[str, Any]) -> GateAssertion:
     low, high = given.get("interval") or (None, None)
     return GateAssertion(
         assertion=pages.text(str(given["assertion"])),
-        layer=str(given.get("layer", "")),
+        layer=str(given["layer"] or ""),
         verdict=str(given["verdict"]),
         reason=pages.text(str(given.get("reason", ""))),
         judged=given.get("judged", 0),

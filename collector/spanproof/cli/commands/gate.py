@@ -21,6 +21,7 @@ from spanproof.gate import (
     Assertion,
     AssertionReport,
     CaseState,
+    CaseTrials,
     GateReport,
     NoBaseline,
     Verdict,
@@ -121,7 +122,8 @@ def print_report(report: GateReport) -> None:
             # Cases against an assertion that holds all the same are printed dim.
             console.print(Padding(case, (0, 0, 0, 6)), style="dim" if each.verdict is Verdict.PASSED else "")
     if not report.passed:
-        console.print(Text(f"gate failed: {', '.join(report.failed_layers)}", style="bold red"))
+        failed = ", ".join(report.failed_layers)
+        console.print(Text(f"gate failed: {failed}" if failed else "gate failed", style="bold red"))
 
 
 def _shown(report: AssertionReport) -> Iterator[Text]:
@@ -152,7 +154,9 @@ def _assertions(texts: tuple[str, ...], file: Path | None) -> list[Assertion]:
 
 
 @contextmanager
-def _open_scores(query: StoreQuery, file: Path | None, runs: _Runs | None) -> Iterator[Iterator[Score]]:
+def _open_scores(
+    query: StoreQuery, file: Path | None, runs: _Runs | None
+) -> Iterator[Iterator[Score | CaseTrials]]:
     if file is not None:
         yield _read_file(file, runs)
         return
@@ -174,7 +178,7 @@ def _read_failing(query: StoreQuery, report: GateReport) -> _Runs:
         }
 
 
-def _read_file(file: Path, runs: _Runs | None = None) -> Iterator[Score]:
+def _read_file(file: Path, runs: _Runs | None = None) -> Iterator[Score | CaseTrials]:
     """Yield the scores of a file, of stdin for `-`; `runs` gets the runs with their code."""
     try:
         with click.open_file(str(file), "rb") as lines:
