@@ -15,7 +15,7 @@ from typing import Final
 import orjson
 from pydantic import BaseModel
 
-from spanproof.api.app import STATIC
+from spanproof.api.bundle import STATIC
 from spanproof.api.gate_pages import gate_page
 from spanproof.api.pages import span_page, trace_page
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation

@@ -120,7 +120,7 @@ function Whole({ page }: { page: Page }) {
       <div class="head-of-run">
         <div class="dim">
           <a href="/sessions">Sessions</a> / <Plain text={page.id} />
-          {first && last ? ` · ${page.traces.length} traces · ${formatTime(first.start_ns)} UTC · ${formatDuration(last.end_ns - first.start_ns)}` : ""}
+          {first && last ? ` · ${page.traces.length} ${page.traces.length === 1 ? "trace" : "traces"} · ${formatTime(first.start_ns)} UTC · ${formatDuration(last.end_ns - first.start_ns)}` : ""}
         </div>
         <h1>
           <VerdictMark verdict={page.verdict} /> <Plain text={page.explanation} />
