@@ -276,7 +276,7 @@ def test_a_case_is_opened_from_its_suite(open_page):
 
 
 def test_a_session_is_judged_as_a_whole(open_page, url):
-    page = open_page("/sessions")
+    page = open_page(f"/sessions?{YEAR}")
     row = page.get_by_role("row", name="<img src=x")
     row.get_by_role("link", name="✗ groundedness 1").wait_for()
     row.get_by_role("link", name="<img").click()
@@ -335,7 +335,7 @@ def test_an_attribute_is_a_dimension_of_the_overview_and_leads_to_its_runs(open_
 
 def test_two_values_of_an_attribute_are_compared(open_page):
     page = open_page(f"/compare?{YEAR}&dimension=attribute:tenant.id&by=session")
-    page.get_by_label("before").fill(TENANT)
-    page.get_by_label("after").fill(TENANT)
+    page.get_by_role("combobox", name="before").fill(TENANT)
+    page.get_by_role("combobox", name="after").fill(TENANT)
     page.get_by_role("button", name="Compare").click()
     page.get_by_role("region", name="Values").get_by_role("rowheader", name="chat/17").wait_for()

@@ -37,9 +37,8 @@ def trace_report(store, trace_id):
     return format_trace_report(store.evaluation(trace_id), (), None)
 
 
-def gate_report(store):
+def gate_report(store, text="groundedness.score >= 0.9 for all cases"):
     """A report of the gate over the whole store, with the code of the failing runs."""
-    text = "groundedness.score >= 0.9 for all cases"
     report = check([parse(text)], store.scores())
     failing = store.evaluations([case.trace_id for each in report.assertions for case in each.failing])
     rows = {(each.trace.trace_id, run.run.span_id): run_row(run) for each in failing for run in each.runs}
@@ -83,7 +82,7 @@ def test_a_gate_report_fits_its_screen_and_is_accessible(open_report, store, axe
 
 
 def test_hostile_text_in_a_gate_report_is_text(open_report, store):
-    page = open_report(gate_report(store))
+    page = open_report(gate_report(store, "trajectory.score >= 0.95 for all cases"))
     page.wait_for_timeout(200)
     assert page.evaluate("window.hacked") is None
     assert page.locator("main img, main script, main svg").count() == 0

@@ -2690,6 +2690,11 @@ export interface components {
             /** Writers */
             writers: number;
             /**
+             * Tokens
+             * @description Of the collector, with their roles.
+             */
+            tokens: components["schemas"]["TokenRow"][];
+            /**
              * Otlp Http
              * @description Where spans are received; empty where this process receives none.
              */
@@ -2931,6 +2936,24 @@ export interface components {
             bucket_ns: number;
             /** Points */
             points: components["schemas"]["Measured"][];
+        };
+        /**
+         * TokenRow
+         * @description A token of the collector, by its name: its text is never shown.
+         */
+        TokenRow: {
+            /**
+             * Name
+             * @description Empty where it has none.
+             */
+            name: string;
+            /** Roles */
+            roles: string[];
+            /**
+             * Project
+             * @description Of everything that is sent with it; empty: the sender's.
+             */
+            project: string;
         };
         /**
          * TraceList

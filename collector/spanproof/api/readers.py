@@ -13,7 +13,7 @@ from typing import Any, Final
 import httpx
 import jwt
 
-from spanproof.collector.receive.auth import Authoriser
+from spanproof.collector.receive.auth import Authoriser, Grant
 from spanproof.collector.receive.refused import Refused
 from spanproof.config.model import Config, Oidc, Role
 
@@ -46,6 +46,10 @@ class TokenHolders:
     def __init__(self, config: Config) -> None:
         self._tokens = Authoriser(config.tokens, config.tokens_file)
         self._provider = _Provider(config.console.oidc) if config.console.oidc.issuer else None
+
+    def grants(self) -> list[Grant]:
+        """Return what the holders of the collector's tokens may do, with the tokens' names."""
+        return self._tokens.grants()
 
     def accept(self, token: str, role: Role) -> bool:
         """Return whether a token has a role; a provider's tokens read only."""

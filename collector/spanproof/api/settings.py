@@ -7,12 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from spanproof.collector.receive.auth import Grant
 from spanproof.config.alerts import AlertRule
 from spanproof.config.model import Role
 from spanproof.sandbox import Sandbox
 
 
 def _no_readings() -> Sequence[tuple[str, str, float]]:
+    return ()
+
+
+def _no_grants() -> Sequence[Grant]:
     return ()
 
 
@@ -25,6 +30,7 @@ class ConsoleSettings:
         writers: writers' tokens, which read, too.
         accepts: whether another token has a role; None: no other is known. Where there are neither tokens nor
             this, every request may read and write.
+        read_grants: returns what the holders of the collector's own tokens may do.
         hosts: names under which it may be called, for a console on loopback: a request under the name of
             another site (DNS rebinding) is refused. Empty: no check.
         workspace: folder of suites, experiments and gate reports.
@@ -39,6 +45,7 @@ class ConsoleSettings:
     tokens: Sequence[str] = ()
     writers: Sequence[str] = ()
     accepts: Callable[[str, Role], bool] | None = None
+    read_grants: Callable[[], Sequence[Grant]] = _no_grants
     hosts: frozenset[str] = frozenset()
     workspace: Path | None = None
     configured: Sequence[tuple[str, str, str]] = ()
