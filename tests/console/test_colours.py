@@ -1,4 +1,4 @@
-"""Verdicts are told apart by colour in the three common colour-vision deficiencies, and never by colour alone."""
+"""Verdicts differ in colour for the three common colour-vision deficiencies, and are never shown by it alone."""
 
 from __future__ import annotations
 
