@@ -47,6 +47,10 @@ class TokenHolders:
         self._tokens = Authoriser(config.tokens, config.tokens_file)
         self._provider = _Provider(config.console.oidc) if config.console.oidc.issuer else None
 
+    def grants(self) -> list[Grant]:
+        """Return what the holders of the collector's tokens may do, with the tokens' names."""
+        return self._tokens.grants()
+
     def accept(self, token: str, role: Role) -> Grant | None:
         """Return what is granted to a token that has a role, else None; a provider's tokens read only."""
         if self._tokens.required:

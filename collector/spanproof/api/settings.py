@@ -17,6 +17,10 @@ def _no_readings() -> Sequence[tuple[str, str, float]]:
     return ()
 
 
+def _no_grants() -> Sequence[Grant]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class ConsoleSettings:
     """Who may read and write, and what is shown beside the store.
@@ -26,6 +30,7 @@ class ConsoleSettings:
         writers: writers' tokens, which read, too.
         accepts: returns what is granted to another token that has a role; None: no other is known. Where
             there are neither tokens nor this, every request may read and write.
+        read_grants: returns what the holders of the collector's own tokens may do.
         hosts: names under which it may be called, for a console on loopback: a request under the name of
             another site (DNS rebinding) is refused. Empty: no check.
         workspace: folder of suites, experiments and gate reports.
@@ -40,6 +45,7 @@ class ConsoleSettings:
     tokens: Sequence[str] = ()
     writers: Sequence[str] = ()
     accepts: Callable[[str, Role], Grant | None] | None = None
+    read_grants: Callable[[], Sequence[Grant]] = _no_grants
     hosts: frozenset[str] = frozenset()
     workspace: Path | None = None
     configured: Sequence[tuple[str, str, str]] = ()

@@ -43,6 +43,12 @@ class Token(Section):
         description="Project of everything that is sent with it, whatever the sender names, and the only "
         "one whose data its holder reads in the console; none: the sender's, and all.",
     )
+    name: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=100,
+        description="What the settings of the console list it as; the token itself is never shown.",
+    )
 
     @model_validator(mode="before")
     @classmethod
