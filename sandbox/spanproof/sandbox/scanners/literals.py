@@ -13,7 +13,7 @@ from spanproof.sandbox.scanners.boundary import Action, Boundary, Crossing, Piec
 from spanproof.sandbox.words import words
 
 _MOST: Final = 400
-"""Characters of a text that names a place; longer ones are prose or data."""
+"""Characters of a text that are looked at; the others are taken for unknown."""
 
 _SYSTEM: Final = words(
     "bin boot dev etc home lib lib64 media mnt opt private proc root run sbin srv sys usr var Users Volumes"
@@ -47,10 +47,12 @@ def find_place(
         paths: whether a path counts.
         hosts: whether a bare host name counts, besides URLs.
     """
-    head = pieces[0] if pieces else None
-    if head is None or len(head) > _MOST or "\n" in head:
+    head = pieces[0].strip() if pieces and pieces[0] is not None else ""
+    if not head or "\n" in head[:_MOST]:
         return None
-    text = head.strip()
+    if len(head) > _MOST:
+        pieces = (head[:_MOST], None)
+    text = head[:_MOST]
     crossing = None
     scheme = _URL.match(text)
     if scheme is not None:

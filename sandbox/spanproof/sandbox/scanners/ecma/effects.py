@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
 
 from tree_sitter import Node
 
@@ -24,6 +23,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     Array,
     Function,
     Object,
+    OneOf,
     Ref,
     Text,
     Unknown,
@@ -87,30 +87,35 @@ def judge_unknown_call(script: Script, name: str, arguments: Sequence[Value], no
         return
     is_routed = method in ROUTED
     for value in arguments:
-        for option in options_of(value):
-            for one in _named_places(option):
-                place = find_place(
-                    script.context.boundary, pieces_of(one), paths=not is_routed, hosts=name[0] != "?"
-                )
-                if place is not None:
-                    script.add(
-                        "call.unknown", node, f"{name}, which is not in the catalogue: {place.message}"
-                    )
+        for named in _named_places(script, value):
+            place = find_place(
+                script.context.boundary, named.pieces, paths=not is_routed, hosts=not name.startswith("?")
+            )
+            if place is not None:
+                script.add("call.unknown", node, f"{name}, which is not in the catalogue: {place.message}")
 
 
-def _named_places(value: Value) -> Sequence[Value]:
+def _named_places(script: Script, value: Value) -> Iterator[Text]:
     """The texts of an argument that may name a place: itself, its items, or what it says to go to."""
+    pending, seen = [value], set[int]()
+    while pending:
+        one = pending.pop()
+        script.steps += 1
+        if isinstance(one, Text):
+            yield one
+        elif isinstance(one, Array | Object | OneOf) and id(one) not in seen:
+            seen.add(id(one))
+            pending.extend(_held_places(one))
+
+
+def _held_places(value: Array | Object | OneOf) -> Iterable[Value]:
+    if isinstance(value, OneOf):
+        return value.options
     if isinstance(value, Array):
-        return value.items[:_MOST]
-    if isinstance(value, Object):
-        named = [entry for key, entry in value.entries.items() if key in TARGETS]
-        inner = value.entries.get("connection") or value.entries.get("options")
-        return [*named, *_named_places(inner)] if isinstance(inner, Object) else named
-    return [value]
-
-
-_MOST: Final = 32
-"""Items of an array that are looked at."""
+        return value.items
+    return [
+        entry for key, entry in value.entries.items() if key in TARGETS or key in {"connection", "options"}
+    ]
 
 
 def _judge(

@@ -81,6 +81,14 @@ class Method:
     name: str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Bound:
+    """A function with some arguments already given, as `bind` makes."""
+
+    called: Value
+    arguments: tuple[Value, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Made:
     """A function made from text, by what calling it gives."""
@@ -95,7 +103,7 @@ class OneOf:
     options: tuple[Value, ...]
 
 
-Value: TypeAlias = "Unknown | Text | Ref | Array | Object | Function | Klass | Method | Made | OneOf"
+Value: TypeAlias = "Unknown | Text | Ref | Array | Object | Function | Klass | Method | Bound | Made | OneOf"
 
 UNKNOWN: Final = Unknown()
 CALLABLE: Final = Unknown("callable")
@@ -167,7 +175,7 @@ def widen(values: Sequence[Value]) -> Value:
         return UNKNOWN if pieces == (None,) else Text(pieces)
     origins = {one.origin for one in values if isinstance(one, Unknown)} - {""}
     calls = (
-        any(isinstance(one, Ref | Function | Klass | Method | Made) for one in values)
+        any(isinstance(one, Ref | Function | Klass | Method | Bound | Made) for one in values)
         or "callable" in origins
     )
     return Unknown("callable" if calls else min(origins, default=""))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -19,15 +20,13 @@ from spanproof.sandbox.scanners.python.sinks import LIBRARIES
 from spanproof.sandbox.scanners.python.targets import plain_name
 from spanproof.sandbox.scanners.python.values import (
     Const,
-    Instance,
     Items,
     Mapping,
+    OneOf,
     Path,
     Ref,
     Text,
-    Unknown,
     Value,
-    options_of,
     pieces_of,
 )
 from spanproof.sandbox.scanners.rules import explain_call
@@ -42,9 +41,6 @@ _MOVING: Final = (*sorted(words_of(_INERT, "moving")), "to_")
 _TARGETS: Final = words_of(_INERT, "targets")
 
 _REMOTE: Final = words_of(LIBRARIES["remote"], "modules")
-
-_MOST: Final = 32
-"""Items of a list that are looked at."""
 
 
 class Kind(NamedTuple):
@@ -120,12 +116,24 @@ def check_declared(m: Machine, bases: list[Value], attributes: dict[str, Value],
 
 
 def judge_literal(m: Machine, value: Value, name: str, node: ast.expr, kind: Kind) -> None:
-    """Review a value that names a place outside the boundary, in each of its alternatives."""
-    for option in options_of(value):
-        for one in option.items[:_MOST] if isinstance(option, Items) else (option,):
-            if isinstance(one, Ref | Unknown | Instance):
-                continue
+    """Review a value that names a place outside the boundary, or holds one that does."""
+    pending, seen = [value], set[int]()
+    while pending:
+        one = pending.pop()
+        m.steps += 1
+        if isinstance(one, Const | Text | Path):
             place = find_place(m.context.boundary, pieces_of(one), paths=kind.paths, hosts=kind.hosts)
             if place is not None:
                 message = f"{plain_name(name)}, which is not in the catalogue, gets a target outside"
                 m.add("call.unknown", node, f"{message}: {place.message}")
+        elif isinstance(one, Items | Mapping | OneOf) and id(one) not in seen:
+            seen.add(id(one))
+            pending.extend(_held_places(one))
+
+
+def _held_places(value: Items | Mapping | OneOf) -> Iterable[Value]:
+    if isinstance(value, OneOf):
+        return value.options
+    if isinstance(value, Items):
+        return value.items
+    return [*(entry for key, entry in value.entries.items() if key in _TARGETS), *value.rest]
