@@ -166,13 +166,13 @@ def test_requests_verdicts_and_their_time_are_counted(verdicts) -> None:
     assert 'spanproof_routes_total{action="continue",rule=""}' in page
 
 
-async def test_a_scan_that_overruns_denies_and_the_next_one_is_scanned() -> None:
+async def test_a_scan_that_overruns_is_reviewed_and_the_next_one_is_scanned() -> None:
     pool = ScanPool(Verdicts(enabled=True, deadline_s=3), None)
     pool.open()
     try:
         pool._all[0]._process.send_signal(signal.SIGSTOP)
         slow = await pool.scan(SnippetJob("python", "print(1)"))
-        assert (slow.verdict, slow.findings[0][1].rule) == ("deny", "scanner_error")
+        assert (slow.verdict, slow.findings[0][1].rule) == ("review", "too-complex")
         assert "longer than verdicts.deadline_s" in slow.findings[0][1].message
         assert (await pool.scan(SnippetJob("python", "print(1)"))).verdict == "allow"
         # One that ended while it had nothing to do is replaced, and no code is blamed for it.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -131,7 +133,10 @@ _PADDINGS: Mapping[str, Mapping[str, _Padding]] = {
 
 _HERE = Path(__file__).parent
 _PIPELINE = Pipeline()
-_CROSSINGS: dict[str, list[str]] = yaml.safe_load((_HERE / "crossings.yaml").read_text(encoding="utf-8"))
+_CROSSINGS: dict[str, list[str]] = {}
+for _path in sorted(_HERE.glob("crossings*.yaml")):
+    for _language, _codes in yaml.safe_load(_path.read_text(encoding="utf-8")).items():
+        _CROSSINGS.setdefault(_language, []).extend(_codes.values() if isinstance(_codes, dict) else _codes)
 for _path in sorted(_HERE.glob("evasions*.yaml")):
     for _language, _entries in yaml.safe_load(_path.read_text(encoding="utf-8")).items():
         if _language != "review":
@@ -155,3 +160,53 @@ def test_no_padding_turns_a_crossing_into_an_allow(language: str, data: st.DataO
         code = _PADDINGS[language][name](code, data.draw(st.sampled_from([1, 7, 40, 300])))
 
     assert _PIPELINE.scan(language, code).verdict is not Verdict.ALLOW
+
+
+_TARGET = re.compile(r"(?:/etc|/root|/var|~/|https?://|\d+\.\d+\.\d+\.\d+).*", re.DOTALL)
+
+
+class _AmongOthers(ast.NodeTransformer):
+    """Puts each text that is a target behind so many others, of which the program takes the last."""
+
+    def __init__(self, form: str, count: int) -> None:
+        self._form = form
+        self._count = count
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.JoinedStr:
+        return node
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        if not isinstance(node.value, str) or not _TARGET.fullmatch(node.value):
+            return node
+        others = [f"{n}.csv" for n in range(self._count)]
+        source = self._form.format(others=others, target=node.value, last=self._count)
+        return ast.parse(source, mode="eval").body
+
+
+_FORMS = [
+    "[*{others!r}, {target!r}][-1]",
+    "[*{others!r}, {target!r}][len(input())]",
+    "dict(enumerate([*{others!r}, {target!r}]))[{last}]",
+    "next(iter([{target!r}, *{others!r}]))",
+    "max([*{others!r}, {target!r}], key=len)",
+    "({target!r} + ''.join([''] * {last}))",
+    "__import__('random').choice([*{others!r}, {target!r}])",
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_no_number_of_values_turns_a_crossing_into_an_allow(data: st.DataObject) -> None:
+    code = data.draw(st.sampled_from(_CROSSINGS["python"]))
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:  # a notebook's magics
+        return
+    form = data.draw(st.sampled_from(_FORMS))
+    padded = ast.unparse(
+        ast.fix_missing_locations(
+            _AmongOthers(form, data.draw(st.sampled_from([1, 13, 70, 500]))).visit(tree)
+        )
+    )
+
+    assert _PIPELINE.scan("python", padded).verdict is not Verdict.ALLOW, padded

@@ -7,6 +7,7 @@ files are none. The scanners review what an unknown call gets by this rule.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from spanproof.sandbox.scanners.boundary import Action, Boundary, Crossing, Pieces
@@ -67,6 +68,19 @@ def find_place(
         name, _, port = text.rpartition("@")[2].partition(":")
         crossing = boundary.host(name, int(port) if port.isascii() and port.isdigit() else None)
     return crossing if crossing is not None and not crossing.rule.endswith("dynamic") else None
+
+
+def hides_place(wide: Pieces, texts: Iterable[Pieces]) -> bool:
+    """Whether some of these texts have the form of a place, and what was made to cover them has not."""
+    head = wide[0] or ""
+    if re.match(r"[\w+.-]{1,21}://[^\s/]+/", head) or _is_path(head):
+        return False
+    return any(_has_form_of_place(text) for text in texts)
+
+
+def _has_form_of_place(pieces: Pieces) -> bool:
+    head = (pieces[0] or "").strip()[:_MOST]
+    return bool(_URL.match(head)) or _is_path(head) or (len(pieces) == 1 and bool(_HOST.fullmatch(head)))
 
 
 def _is_path(text: str) -> bool:

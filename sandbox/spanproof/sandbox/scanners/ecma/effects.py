@@ -19,6 +19,8 @@ from spanproof.sandbox.scanners.ecma.sinks import (
     TARGETS,
 )
 from spanproof.sandbox.scanners.ecma.values import (
+    PLACE,
+    UNDEFINED,
     UNKNOWN,
     Array,
     Function,
@@ -88,20 +90,24 @@ def judge_unknown_call(script: Script, name: str, arguments: Sequence[Value], no
     is_routed = method in ROUTED
     for value in arguments:
         for named in _named_places(script, value):
+            if named == PLACE:
+                script.add(
+                    "call.unknown", node, f"{name} gets one of many targets, of which some are outside"
+                )
             place = find_place(
-                script.context.boundary, named.pieces, paths=not is_routed, hosts=not name.startswith("?")
+                script.context.boundary, pieces_of(named), paths=not is_routed, hosts=not name.startswith("?")
             )
             if place is not None:
                 script.add("call.unknown", node, f"{name}, which is not in the catalogue: {place.message}")
 
 
-def _named_places(script: Script, value: Value) -> Iterator[Text]:
+def _named_places(script: Script, value: Value) -> Iterator[Value]:
     """The texts of an argument that may name a place: itself, its items, or what it says to go to."""
     pending, seen = [value], set[int]()
     while pending:
         one = pending.pop()
         script.steps += 1
-        if isinstance(one, Text):
+        if isinstance(one, Text) or one == PLACE:
             yield one
         elif isinstance(one, Array | Object | OneOf) and id(one) not in seen:
             seen.add(id(one))
@@ -222,6 +228,8 @@ def _url(script: Script, value: Value, name: str, node: Node) -> None:
             return
         value = target if target is not None else Unknown()
     for option in options_of(value):
+        if option == UNDEFINED:
+            continue  # a variable before what is assigned to it
         pieces = pieces_of(option)
         if (
             pieces[0] is not None

@@ -14,6 +14,7 @@ from spanproof.sandbox.scanners.ecma import classes, effects
 from spanproof.sandbox.scanners.ecma.calls import evaluate_call
 from spanproof.sandbox.scanners.ecma.sinks import GLOBALS
 from spanproof.sandbox.scanners.ecma.values import (
+    UNDEFINED,
     UNKNOWN,
     Array,
     Function,
@@ -136,7 +137,7 @@ def _dynamic_member(script: Script, owner: Value, node: Node) -> Value:
 
 def _declarator(script: Script, node: Node) -> Value:
     name, value_node = node.child_by_field_name("name"), node.child_by_field_name("value")
-    value = script.evaluate(value_node) if value_node is not None else Text(("undefined",))
+    value = script.evaluate(value_node) if value_node is not None else UNDEFINED
     if name is not None:
         script.bind(name, value, declare=True)
     return UNKNOWN

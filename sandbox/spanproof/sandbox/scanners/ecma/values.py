@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Pieces
+from spanproof.sandbox.scanners.literals import hides_place
 from spanproof.sandbox.scanners.pieces import covers as pieces_cover
 from spanproof.sandbox.scanners.pieces import merged, widened
 
@@ -106,8 +107,12 @@ class OneOf:
 Value: TypeAlias = "Unknown | Text | Ref | Array | Object | Function | Klass | Method | Bound | Made | OneOf"
 
 UNKNOWN: Final = Unknown()
+UNDEFINED: Final = Text(("undefined",))
 CALLABLE: Final = Unknown("callable")
 """Anything, functions that reach outside included."""
+
+PLACE: Final = Unknown("place")
+"""One of many texts, of which some may name a place outside."""
 
 _MAX_OPTIONS = 12
 """Alternatives kept of one value; those past it are widened into the last one."""
@@ -156,8 +161,8 @@ def covers(wide: Value, value: Value) -> bool:
     """Whether a widened value covers this one."""
     if wide is value or wide == value:
         return True
-    if wide == UNKNOWN:
-        return isinstance(value, Text | Unknown)
+    if wide in (UNKNOWN, PLACE):
+        return isinstance(value, Text) or value in (UNKNOWN, PLACE)
     return isinstance(wide, Text) and isinstance(value, Text) and pieces_cover(wide.pieces, value.pieces)
 
 
@@ -171,7 +176,10 @@ def widen(values: Sequence[Value]) -> Value:
     if all(one is values[0] for one in values):
         return values[0]
     if all(isinstance(one, Text) for one in values):
-        pieces = widened([pieces_of(one) for one in values])
+        texts = [pieces_of(one) for one in values]
+        pieces = widened(texts)
+        if hides_place(pieces, texts):
+            return PLACE
         return UNKNOWN if pieces == (None,) else Text(pieces)
     origins = {one.origin for one in values if isinstance(one, Unknown)} - {""}
     calls = (

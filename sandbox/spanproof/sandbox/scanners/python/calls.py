@@ -261,7 +261,7 @@ def _effects_and_result(m: Machine, function: Ref, arguments: Arguments, node: a
     effects.check_environment_escape(m, arguments, node)
     if found is None:
         unknown_calls.check_unknown_call(m, function, arguments, node)
-        unknown_calls.check_remote(m, name, node)
+        unknown_calls.check_remote(m, name, arguments, node)
     follows = found is not None and any(effect.kind in {"callback", "thread"} for effect in found)
     _hand_over(m, arguments, node, followed=follows)
     if result is not None:

@@ -41,6 +41,8 @@ _MOVING: Final = (*sorted(words_of(_INERT, "moving")), "to_")
 _TARGETS: Final = words_of(_INERT, "targets")
 
 _REMOTE: Final = words_of(LIBRARIES["remote"], "modules")
+_REMOTE_FUNCTIONS: Final = tuple(sorted(words_of(LIBRARIES["remote"], "functions")))
+_REMOTE_OPTIONS: Final = words_of(LIBRARIES["remote"], "options")
 
 
 class Kind(NamedTuple):
@@ -83,11 +85,15 @@ def check_unknown_call(m: Machine, function: Value, arguments: Arguments, node: 
             judge_literal(m, value, name, node, kind)
 
 
-def check_remote(m: Machine, name: str, node: ast.expr) -> None:
-    """Review a call into the module of a service, which reaches the service's host by itself."""
-    top, _, rest = name.partition(".")
-    is_remote = top in _REMOTE or f"{top}.{rest.partition('.')[0]}" in _REMOTE
-    if is_remote and "()" not in name and not name.endswith(("Error", "Exception")):
+def check_remote(m: Machine, name: str, arguments: Arguments, node: ast.expr) -> None:
+    """Review a call that reaches a host by itself: into the module of a service, or one that downloads."""
+    if "." not in name or name.startswith("?") or name.endswith(("Error", "Exception")):
+        return
+    parts = name.split(".")
+    is_remote = "()" not in name and any(".".join(parts[:count]) in _REMOTE for count in (1, 2))
+    options = [arguments.named.get(option) for option in _REMOTE_OPTIONS]
+    downloads = "()" not in name and parts[-1].startswith(_REMOTE_FUNCTIONS)
+    if is_remote or downloads or any(isinstance(one, Const) and one.value is True for one in options):
         m.add("network.implicit", node, explain_call(plain_name(name), "network.implicit"))
 
 
@@ -121,7 +127,13 @@ def judge_literal(m: Machine, value: Value, name: str, node: ast.expr, kind: Kin
     while pending:
         one = pending.pop()
         m.steps += 1
-        if isinstance(one, Const | Text | Path):
+        if "place" in one.taint:
+            m.add(
+                "call.unknown",
+                node,
+                f"{plain_name(name)} gets one of many targets, of which some are outside",
+            )
+        elif isinstance(one, Const | Text | Path):
             place = find_place(m.context.boundary, pieces_of(one), paths=kind.paths, hosts=kind.hosts)
             if place is not None:
                 message = f"{plain_name(name)}, which is not in the catalogue, gets a target outside"

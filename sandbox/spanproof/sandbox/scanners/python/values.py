@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any, Final
 
 from spanproof.sandbox.scanners.boundary import Pieces
+from spanproof.sandbox.scanners.literals import hides_place
 from spanproof.sandbox.scanners.pieces import covers as pieces_cover
 from spanproof.sandbox.scanners.pieces import widened
 
@@ -26,6 +27,9 @@ ANY: Final[Taint] = frozenset({"any"})
 
 CALLABLE: Final[Taint] = frozenset({"any", "callable"})
 """Anything, functions that reach outside included."""
+
+PLACE: Final[Taint] = frozenset({"place"})
+"""One of many texts, of which some may name a place outside."""
 
 MAX_OPTIONS = 12
 """Alternatives kept for one value; those past it are widened into the last one."""
@@ -221,9 +225,10 @@ class OneOf(Value):
 class Scope:
     """Names and their values; looked up outwards, as Python does."""
 
-    __slots__ = ("declared_global", "names", "parent", "top")
+    __slots__ = ("declared_global", "is_comprehension", "names", "parent", "top")
 
-    def __init__(self, parent: Scope | None = None) -> None:
+    def __init__(self, parent: Scope | None = None, *, is_comprehension: bool = False) -> None:
+        self.is_comprehension = is_comprehension
         self.names: dict[str, Value] = {}
         self.parent = parent
         self.top: Scope = parent.top if parent is not None else self
@@ -285,7 +290,10 @@ def widen(values: Sequence[Value]) -> Value:
         return Unknown(NAME | taint)
     if not all(isinstance(one, Const | Text | Path | Unknown) for one in values):
         return Unknown(taint | (CALLABLE if any(_may_be_called(one) for one in values) else ANY))
-    pieces = widened([pieces_of(one) for one in values])
+    texts = [pieces_of(one) for one in values]
+    pieces = widened(texts)
+    if hides_place(pieces, texts):
+        taint |= PLACE
     return Unknown(taint | ANY) if pieces == (None,) else Text(pieces, taint | ANY)
 
 
