@@ -71,7 +71,7 @@ class ScanPool:
         Raises:
             ScannerGone: one cannot be started.
         """
-        self._all = [_Process(self._policy) for _ in range(self._rules.workers)]
+        self._all = [_Process(self._policy, self._rules.deadline_s / 2) for _ in range(self._rules.workers)]
         for process in self._all:
             process.start()
             self._free.put(process)
@@ -116,8 +116,8 @@ class ScanPool:
 class _Process:
     """One process; used by one thread at a time."""
 
-    def __init__(self, policy: Path | None) -> None:
-        self._policy = policy
+    def __init__(self, policy: Path | None, scanner_time_s: float) -> None:
+        self._greeting = [list(sys.path), policy, scanner_time_s]
         self._process: subprocess.Popen[bytes] | None = None
         self._line: Connection | None = None
 
@@ -136,7 +136,7 @@ class _Process:
             self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         self._line = Connection(ours.detach())
         try:
-            self._exchange([list(sys.path), self._policy], time.monotonic() + _START_S)
+            self._exchange(self._greeting, time.monotonic() + _START_S)
         except ScanLate:
             raise ScannerGone(f"the process that scans did not start within {_START_S:g} s") from None
 

@@ -75,10 +75,11 @@ def hides_place(wide: Pieces, texts: Iterable[Pieces]) -> bool:
     head = wide[0] or ""
     if re.match(r"[\w+.-]{1,21}://[^\s/]+/", head) or _is_path(head):
         return False
-    return any(_has_form_of_place(text) for text in texts)
+    return any(has_form_of_place(text) for text in texts)
 
 
-def _has_form_of_place(pieces: Pieces) -> bool:
+def has_form_of_place(pieces: Pieces) -> bool:
+    """Whether a text looks like a URL, a host or a path outside; it may be inside the boundary."""
     head = (pieces[0] or "").strip()[:_MOST]
     return bool(_URL.match(head)) or _is_path(head) or (len(pieces) == 1 and bool(_HOST.fullmatch(head)))
 

@@ -264,7 +264,7 @@ def _judge_literals(context: Context, part: str) -> None:
     """Judge a statement that the parser does not read to its end by its literals."""
     if _CALLS_OUT.search(part):
         context.add("sql.statement.unknown", START, "does not parse as SQL, and calls what reads files")
-    opens = part.split(maxsplit=1)[0].lower() in _OPENS
+    opens = next(iter(part.split(maxsplit=1)), "").lower() in _OPENS
     for found in _LITERAL.finditer(part):
         literal = found[1] if found[1] is not None else found[2]
         place = find_place(context.boundary, _pieces_of(literal))

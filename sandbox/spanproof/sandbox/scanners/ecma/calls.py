@@ -27,7 +27,9 @@ from spanproof.sandbox.scanners.ecma.values import (
     Value,
     any_of,
     either,
+    of_any_length,
     options_of,
+    spread,
     text_of,
 )
 from spanproof.sandbox.scanners.ecma.walk import Script
@@ -57,9 +59,9 @@ def _arguments(script: Script, node: Node) -> list[Value]:
     values: list[Value] = []
     for child in given.named_children if given is not None else ():
         if child.type == "spread_element":
-            inner = script.evaluate(child.named_children[0]) if child.named_children else UNKNOWN
-            values.extend(inner.items if isinstance(inner, Array) else [])
-            if not isinstance(inner, Array) or inner.more:
+            inner, whole = spread(script.evaluate(child.named_children[0]))
+            values.extend(inner)
+            if not whole:
                 values.append(UNKNOWN)
         elif child.type != "comment":
             values.append(script.evaluate(child))
@@ -134,19 +136,16 @@ def _call_method(script: Script, function: Method, arguments: list[Value], node:
     folded = fold.method(function.owner, function.name, arguments)
     if folded is not None:
         return folded
-    if isinstance(function.owner, Array) and function.name in {
-        "map",
-        "forEach",
-        "filter",
-        "reduce",
-        "flatMap",
-    }:
+    if isinstance(function.owner, Array) and function.name in _READING:
         return _over_items(script, function.owner, function.name, arguments, node)
     if not isinstance(function.owner, Text | Array | Object):
         effects.judge_unknown_call(script, f"?.{function.name}", arguments, node)
     _hand_over(script, arguments, node)
     return UNKNOWN
 
+
+_READING: Final = words("every filter find findIndex findLast flatMap forEach map reduce reduceRight some")
+"""Methods of arrays that call their argument with each item."""
 
 _PASS_ON: Final = words("call apply bind")
 
@@ -240,13 +239,15 @@ def _over_items(script: Script, owner: Array, name: str, arguments: list[Value],
         items = [*items[:_MAX_ITEMS], any_of(items)] if script.steps <= script.budget else [any_of(items)]
     for item in items:
         if isinstance(called, Function):
-            given = [item] if name != "reduce" else [UNKNOWN, item]
+            given = [UNKNOWN, item] if name.startswith("reduce") else [item]
             results.append(script.call_function(called, given, node))
         elif isinstance(called, Ref | Bound | Method):
             results.append(_call_one(script, called, [item], node))
     if name == "map":
         return Array(results, owner.more or len(items) < len(owner.items))
-    return owner if name != "reduce" else UNKNOWN
+    if name == "filter":
+        return of_any_length(owner.items)
+    return any_of(owner.items) if name in {"find", "findLast"} and owner.items else UNKNOWN
 
 
 def _call_reference(script: Script, function: Ref, arguments: list[Value], node: Node) -> Value:

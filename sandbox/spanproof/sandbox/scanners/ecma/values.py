@@ -37,7 +37,7 @@ class Ref:
 
 @dataclass(slots=True)
 class Array:
-    """An array; `more` when it may hold other items."""
+    """An array; with `more` it may hold any number of items, each one of these at any place."""
 
     items: list[Value]
     more: bool = False
@@ -108,6 +108,9 @@ Value: TypeAlias = "Unknown | Text | Ref | Array | Object | Function | Klass | M
 
 UNKNOWN: Final = Unknown()
 UNDEFINED: Final = Text(("undefined",))
+MISSING: Final = Unknown("missing")
+"""What a pattern or a parameter gets where nothing is given; its default, or else unknown."""
+
 CALLABLE: Final = Unknown("callable")
 """Anything, functions that reach outside included."""
 
@@ -147,6 +150,18 @@ def either(first: Value, second: Value) -> Value:
     if len(options) > _MAX_OPTIONS:
         options = [*options[: _MAX_OPTIONS - 1], widen(options[_MAX_OPTIONS - 1 :])]
     return options[0] if len(options) == 1 else OneOf(tuple(options))
+
+
+def of_any_length(items: Sequence[Value]) -> Array:
+    """An array of some of these items, of which the places are not known."""
+    return Array([any_of(items)] if items else [], more=True)
+
+
+def spread(value: Value) -> tuple[list[Value], bool]:
+    """The items that `...value` gives, and whether their number is known."""
+    if not isinstance(value, Array):
+        return [UNKNOWN], False
+    return value.items, not value.more
 
 
 def any_of(values: Iterable[Value]) -> Value:

@@ -44,6 +44,9 @@ _REMOTE: Final = words_of(LIBRARIES["remote"], "modules")
 _REMOTE_FUNCTIONS: Final = tuple(sorted(words_of(LIBRARIES["remote"], "functions")))
 _REMOTE_OPTIONS: Final = words_of(LIBRARIES["remote"], "options")
 
+_LIBRARIES: Final = frozenset(name.partition(".")[0] for name in LIBRARIES["calls"])
+"""The modules that are known: what others, such as the program's own, do by a name is not."""
+
 
 class Kind(NamedTuple):
     """What of a call's arguments is judged."""
@@ -92,7 +95,7 @@ def check_remote(m: Machine, name: str, arguments: Arguments, node: ast.expr) ->
     parts = name.split(".")
     is_remote = "()" not in name and any(".".join(parts[:count]) in _REMOTE for count in (1, 2))
     options = [arguments.named.get(option) for option in _REMOTE_OPTIONS]
-    downloads = "()" not in name and parts[-1].startswith(_REMOTE_FUNCTIONS)
+    downloads = "()" not in name and parts[0] in _LIBRARIES and parts[-1].startswith(_REMOTE_FUNCTIONS)
     if is_remote or downloads or any(isinstance(one, Const) and one.value is True for one in options):
         m.add("network.implicit", node, explain_call(plain_name(name), "network.implicit"))
 
