@@ -180,6 +180,7 @@ def _findings(scan: Scan | None) -> Row:
         "Findings.Verdict": [finding.verdict.value for finding in found],
         "Findings.Line": [max(0, finding.line) for finding in found],
         "Findings.Message": [storable(finding.message) for finding in found],
+        "Findings.Cwe": [finding.cwe or 0 for finding in found],
     }
 
 
