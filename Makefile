@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 FAST   := $(addprefix tests/,gate lint semconv trace sandbox/scanners evaluators/boundary evaluators/correctness \
           evaluators/detect evaluators/execution evaluators/runs evaluators/trajectory)
 
-.PHONY: demo test check lint types unit fast explore map docs console clean
+.PHONY: demo test check lint types unit fast explore map reference docs console clean
 
 demo: $(VENV)/.demo
 	$(BIN)/spanproof demo
@@ -40,6 +40,10 @@ docs: $(VENV)/.dev
 
 map: $(VENV)/.dev
 	$(BIN)/python tests/lint/imports.py
+
+# The references that are made from the code: configuration, commands, APIs, scores, rules, metrics, attributes.
+reference: $(VENV)/.dev
+	$(BIN)/python deploy/docs-site/references
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
