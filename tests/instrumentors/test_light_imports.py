@@ -8,9 +8,9 @@ import sys
 import pytest
 
 HEAVY = (
-    "chdb", "click", "fastapi", "grpc", "httpx", "langchain_core", "numpy", "openai", "opentelemetry.sdk._logs",
-    "opentelemetry.sdk.metrics", "packaging", "pandas", "pyarrow", "pydantic", "requests", "rich", "smolagents",
-    "sqlglot", "tree_sitter", "yaml",
+    "chdb", "click", "fastapi", "grpc", "httpx", "langchain_core", "numpy", "openai",
+    "opentelemetry.sdk._logs", "opentelemetry.sdk.metrics", "packaging", "pandas", "pyarrow", "pydantic",
+    "requests", "rich", "smolagents", "sqlglot", "tree_sitter", "yaml",
 )  # fmt: skip
 LIGHT = {"spanproof.instrumentors", "spanproof.sandbox", "spanproof.semconv"}
 
