@@ -15,7 +15,7 @@ from typing import Final
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexer import Lexer
-from pygments.lexers import TextLexer, get_lexer_by_name
+from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
 from spanproof.api import models
@@ -473,7 +473,7 @@ def _find_lexer(language: Language) -> Lexer:
     try:
         return get_lexer_by_name(language.value, stripnl=False, ensurenl=False)
     except ClassNotFound:
-        return TextLexer(stripnl=False, ensurenl=False)
+        return get_lexer_by_name("text", stripnl=False, ensurenl=False)
 
 
 def _payload(payload: Payload | None) -> str | None:

@@ -65,8 +65,8 @@ def _inputs(raw: RawSpan) -> tuple[Message, ...]:
 
 def _outputs(raw: RawSpan) -> tuple[Message, ...]:
     text = raw.text("ai.response.text", "ai.response.object", "ai.result.text") or ""
-    calls = decoded(raw.first("ai.response.toolCalls", "ai.result.toolCalls"))
-    calls = tuple(_call(call) for call in calls if isinstance(call, dict)) if isinstance(calls, list) else ()
+    found = decoded(raw.first("ai.response.toolCalls", "ai.result.toolCalls"))
+    calls = tuple(_call(call) for call in found if isinstance(call, dict)) if isinstance(found, list) else ()
     return (Message("assistant", text, calls),) if text or calls else ()
 
 
