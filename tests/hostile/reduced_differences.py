@@ -69,6 +69,10 @@ DIFFERENCES: dict[str, Difference] = {
     "another program's abstract socket, by a datagram": Difference(
         "unix sockets of datagrams are not to be had: nothing is sent", classes=frozenset({"exception"})
     ),
+    "a program that may be run and not be read": Difference(
+        "the kernel lets the supervisor not look into such a process: it is not started",
+        ("process", "/program"),
+    ),
     "leaving a mark for the next run": Difference(
         "/tmp is the machine's: only what TMPDIR names may be written",
         ("file", "/tmp/mark"),

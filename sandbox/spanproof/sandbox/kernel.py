@@ -327,10 +327,15 @@ def fetch_descriptor(pidfd: int, fd: int) -> int:
     return _check(_libc.syscall(_long(_SYS_PIDFD_GETFD), _long(pidfd), _long(fd), _long(0)), "pidfd_getfd")
 
 
+class ProcessUnreadable(PermissionError):  # noqa: N818 - what a process is
+    """A process may not be looked at: its program may be run, and not be read."""
+
+
 def read_memory(pid: int, address: int, length: int) -> bytes:
     """Bytes of another process's memory; fewer where a page is missing.
 
     Raises:
+        ProcessUnreadable: the process may not be looked at.
         OSError: nothing could be read.
     """
     try:
@@ -342,7 +347,10 @@ def read_memory(pid: int, address: int, length: int) -> bytes:
 
 @contextlib.contextmanager
 def _memory(pid: int, flags: int) -> Iterator[int]:
-    memory = os.open(f"/proc/{pid}/mem", flags | os.O_CLOEXEC)
+    try:
+        memory = os.open(f"/proc/{pid}/mem", flags | os.O_CLOEXEC)
+    except PermissionError as problem:
+        raise ProcessUnreadable(*problem.args) from None
     try:
         yield memory
     except OverflowError:

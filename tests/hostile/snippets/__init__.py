@@ -12,6 +12,7 @@ socket, `{host_pid}` the host process.
 from __future__ import annotations
 
 from . import (
+    blind_spots,
     disguises,
     disk,
     evasions,
@@ -44,6 +45,7 @@ HOSTILE = (
     *resolution.SNIPPETS,
     *evasions.SNIPPETS,
     *disguises.SNIPPETS,
+    *blind_spots.SNIPPETS,
     *generated.SNIPPETS,
 )
 """In the order they run: one may leave what a later one looks for."""

@@ -6,6 +6,7 @@ them. What a program writes to the descriptor itself lacks the token and is drop
 
 from __future__ import annotations
 
+import contextlib
 import json
 import opcode
 import os
@@ -58,7 +59,18 @@ class Reporter:
 
 
 def describe(exception: BaseException, filename: str) -> dict[str, Any]:
-    """An exception in bounded JSON: what it is, what is behind it, and where in the program it arose."""
+    """An exception in bounded JSON: what it is, what is behind it, and where in the program it arose.
+
+    One whose own attributes raise is an exception of no known kind.
+    """
+    try:
+        return _describe(exception, filename)
+    except BaseException as failure:  # noqa: BLE001 - a program's properties may do anything
+        text = f"<it cannot be described: {type(failure).__name__}>"
+        return {"type": "BaseException", "message": text, "chain": [], "line": None}
+
+
+def _describe(exception: BaseException, filename: str) -> dict[str, Any]:
     behind = _behind(exception)
     reply = (exception, *behind)
     return {
@@ -115,10 +127,10 @@ def _path(exception: BaseException) -> str | None:
         name = os.fsdecode(name)
     if not isinstance(name, str):
         return None
-    try:
-        return os.path.realpath(name)[:_MESSAGE_CHARACTERS]
-    except (OSError, ValueError):  # a link that may not be read
-        return os.path.abspath(name)[:_MESSAGE_CHARACTERS]  # noqa: PTH100
+    for resolve in (os.path.realpath, os.path.abspath):  # a link may not be one that can be read
+        with contextlib.suppress(OSError, ValueError):  # nor the directory one that is there
+            return resolve(name)[:_MESSAGE_CHARACTERS]
+    return None
 
 
 def _is_of_a_client(exception: BaseException) -> bool:

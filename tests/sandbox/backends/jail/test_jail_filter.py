@@ -85,6 +85,11 @@ def test_arguments_decide_where_they_matter(arch: Arch) -> None:
     assert call("kill", 7, 9) == RET_ALLOW
     assert call("kill", -1, 9) == RET_ALLOW
     assert call("prlimit64", 1) == RET_NOTIFY
+    done = 0x00050000
+    assert call("prlimit64", 0, 4, 0) == RET_ALLOW
+    assert call("prlimit64", 0, 4, 0x1000) == call("setrlimit", 4, 0x1000) == done, "no core for a handler"
+    assert call("prlimit64", 0, 7, 0x1000) == call("setrlimit", 7, 0x1000) == RET_ALLOW
+    assert call("sync") == call("syncfs", 3) == done
     assert call("prctl", 15) == RET_ALLOW
     assert call("prctl", 4) == RET_NOTIFY
     assert call("ioctl", 0, 0x5412) == RET_EPERM

@@ -9,11 +9,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
 from spanproof.sandbox.backends.jail.namespaces.root import files_under
 from spanproof.sandbox.backends.jail.reduced.box import Directory
@@ -72,6 +74,24 @@ def new_watcher(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], 
     box.fresh(1 << 20)
     boundary = ReducedBoundary(str(tmp_path), (sys.prefix,), "/usr/bin")
     return lambda: GuardedWatcher(ARCH, boundary, tree, box, DnsStub())
+
+
+@pytest.mark.parametrize("name", ["openat", "connect", "flock", "execveat"])
+def test_what_a_process_does_that_may_not_be_looked_at_is_refused_and_the_record_says_so(
+    new_watcher: Callable[[], Watcher], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def refuse(*_arguments: object) -> NoReturn:
+        raise PermissionError(errno.EACCES, "not to be looked at")
+
+    watcher = new_watcher()
+    with monkeypatch.context() as patch:
+        for module, function in ((kernel, "_read_vectors"), (os, "open"), (os, "lstat")):
+            patch.setattr(module, function, refuse)
+        assert ARCH is not None
+        call = Notification(1, os.getpid(), ARCH.numbers[name], ARCH.audit, (3, 1 << 20, 16, 0, 0, 0))
+        answer = watcher._judge(call)
+    assert answer.error == errno.EPERM
+    assert watcher.record.unjudged == 1
 
 
 words = st.one_of(

@@ -81,13 +81,28 @@ def test_a_dns_query_gives_its_name() -> None:
     query = (
         struct.pack("!6H", 7, 0x0100, 1, 0, 0, 0) + b"\x06secret\x07example\x00" + struct.pack("!HH", 1, 1)
     )
-    assert addresses.queried_name(query) == "secret.example"
+    assert addresses.queried_name(query) == addresses.sought_name(query) == "secret.example"
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        (b"", "(no name)"),
+        (b"x" * 12 + b"\x06sec", "sec"),
+        (b"x" * 12 + b"\x02\xff.\x01b\xc0\x0c", "\\xff..b"),
+        (b"x" * 12 + b"\x01a" * 9000, ("a." * 512)),
+    ],
+)
+def test_what_is_no_query_is_named_by_what_can_be_read_of_it(raw: bytes, text: str) -> None:
+    assert addresses.queried_name(raw) is None
+    assert addresses.sought_name(raw) == text
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_an_address_or_a_query_or_neither(raw: bytes) -> None:
     addresses.parse(raw)
     addresses.queried_name(raw)
+    assert addresses.sought_name(raw)
 
 
 @pytest.fixture

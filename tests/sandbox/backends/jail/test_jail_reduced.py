@@ -49,6 +49,7 @@ def test_without_namespaces_calls_on_others_are_shown_to_the_supervisor(arch: Ar
     assert call(arch, "prlimit64", 0, 7, 1) == RET_ALLOW
     assert call(arch, "setrlimit", 6, 1) == RET_EPERM
     assert call(arch, "setrlimit", 7, 1) == RET_ALLOW
+    assert call(arch, "setrlimit", 4, 1) == call(arch, "prlimit64", 0, 4, 1) == NOTHING_DONE
     assert call(arch, "setpriority", 0, 0) == RET_ALLOW
     assert call(arch, "setpriority", 0, 7) == RET_NOTIFY
     assert call(arch, "setpriority", 2, 0) == RET_NOTIFY

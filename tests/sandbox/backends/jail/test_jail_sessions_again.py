@@ -220,6 +220,13 @@ def test_a_guest_that_nests_what_it_says_breaks_nothing(
         assert step.failure_class is FailureClass.TIMEOUT, step
 
 
+def test_a_step_that_fails_where_its_directory_is_gone_leaves_the_session(jail: JailSandbox) -> None:
+    with jail.session(SessionSpec(), lambda _request: ToolAnswer()) as session:
+        session.execute("import os; os.mkdir('d'); os.chdir('d'); os.rmdir('../d')")
+        assert session.execute("open('x', 'w')").failure_class is FailureClass.EXCEPTION
+        assert session.execute("1 + 1").result_text == "2"
+
+
 def test_a_process_that_ends_between_two_steps_is_no_step_of_the_next_session(jail: JailSandbox) -> None:
     end = "import os, threading; threading.Timer(0.05, os._exit, [7]).start()"
     with jail.session(SessionSpec(limits=Limits(wall_s=120.0)), answered) as session:

@@ -85,7 +85,7 @@ def _give_up(job: dict[str, Any], workspace: Workspace) -> None:
 def _bound(job: dict[str, Any]) -> None:
     limits = job["limits"]
     bounds = [
-        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CORE, 1),  # the value with which the kernel starts no handler
         (resource.RLIMIT_NPROC, limits["processes"]),
         (resource.RLIMIT_NOFILE, limits["open_files"]),
         (resource.RLIMIT_FSIZE, limits["disk_bytes"]),

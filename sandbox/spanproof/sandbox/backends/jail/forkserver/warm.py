@@ -5,16 +5,19 @@ In: names of modules. Out: an interpreter in which what programs import is loade
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import linecache
 import os
+import resource
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from spanproof.sandbox.backends.jail.forkserver import layout
+from spanproof.sandbox.backends.jail.namespaces.process_tree import NO_CORE_BYTES
 from spanproof.sandbox.guest.rehearsal import rehearse
 
 _PRELOADED: frozenset[str] = frozenset(
@@ -35,6 +38,8 @@ def warm_up(extra: Sequence[str]) -> None:
         RuntimeError: a module started a thread.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(ValueError):  # a user may not raise the highest value where it is 0
+        resource.setrlimit(resource.RLIMIT_CORE, (NO_CORE_BYTES, NO_CORE_BYTES))
     preload(extra)
     if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208 - a count
         raise RuntimeError(

@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterable, Mapping
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.seccomp.addresses import DNS_PORT, queried_name
+from spanproof.sandbox.backends.jail.seccomp.addresses import DNS_PORT, queried_name, sought_name
 from spanproof.sandbox.tape.routes import route_all_here
 
 _SIOCSIFFLAGS = 0x8914
@@ -94,11 +94,11 @@ class Resolver:
 def reply(query: bytes, names: Mapping[str, str]) -> tuple[bytes, list[str]]:
     """What a resolver that knows these names says to a query, and the name where it is not one of them.
 
-    Bytes that are no query have no answer.
+    Bytes that are no query have no answer, and what they name is not known.
     """
     name = queried_name(query)
     if name is None:
-        return b"", []
+        return b"", [sought_name(query)]
     address = names.get(name.lower())
     if address is None:
         return _refusal(query, known=bool(names)), [name]

@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from spanproof.sandbox.backends.jail.namespaces.kernel_memory import network_bytes
 from spanproof.sandbox.guest.wire import Header
 
+NO_CORE_BYTES = 1
+"""No core file is so small; and of all values it is the one with which the kernel starts no handler of the
+machine's (`core_pattern` with a pipe) either."""
 _PENDING = 1024
 """Signals in queues, and timers, which take one each."""
 _DATA_SLACK_BYTES = 256 * 1024 * 1024
@@ -140,7 +143,7 @@ class Bounds:
     def apply(self, pid: int, tree: Namespace) -> None:
         """Bound a waiting guest; limits go down only."""
         for kind, value in (
-            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_CORE, _core_limit()),
             (resource.RLIMIT_NOFILE, self.open_files),
             (resource.RLIMIT_FSIZE, self.disk_bytes),
             (resource.RLIMIT_MEMLOCK, 64 * 1024),
@@ -155,6 +158,11 @@ class Bounds:
         file = os.open(f"/proc/{pid}/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
         os.write(file, b"1000")
         os.close(file)
+
+
+def _core_limit() -> int:
+    """Return the one that stops handlers too; where none is allowed at all, it cannot be had."""
+    return min(NO_CORE_BYTES, resource.getrlimit(resource.RLIMIT_CORE)[1] % (1 << 64))
 
 
 def bound_cpu(pid: int, seconds: float, tree: Namespace) -> None:

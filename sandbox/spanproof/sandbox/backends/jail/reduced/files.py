@@ -183,6 +183,10 @@ class FileWatcher(ProxyingWatcher):
         """Do to a file of the box what the guest requests: by a descriptor, so to the file we judged."""
         try:
             fd = self._file_of(call, directory, at)
+        except _NotOwn as problem:
+            return Answer(problem.errno)
+        except kernel.ProcessUnreadable:
+            raise
         except OSError as problem:
             return Answer(problem.errno or errno.EACCES)
         try:
@@ -197,12 +201,17 @@ class FileWatcher(ProxyingWatcher):
         """The file a call names by path or by descriptor, if it lies in the box.
 
         Raises:
-            OSError: it does not, or cannot be found.
+            _NotOwn: it does not.
+            ProcessUnreadable: it cannot be looked for.
+            OSError: it cannot be found.
         """
         path = None if at is None else self._path(call, directory, at)
         if path is None:
             number = signed(call.args[directory or 0])
-            fd = os.open(f"/proc/{call.pid}/fd/{number}", os.O_PATH | os.O_CLOEXEC)
+            try:
+                fd = os.open(f"/proc/{call.pid}/fd/{number}", os.O_PATH | os.O_CLOEXEC)
+            except PermissionError as problem:
+                raise kernel.ProcessUnreadable(*problem.args) from None
             resolved = os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115
             if self._boundary.is_own(resolved) or not resolved.startswith("/"):
                 return fd
@@ -212,9 +221,16 @@ class FileWatcher(ProxyingWatcher):
             if self._boundary.is_own(resolved):
                 return self._boundary.opened(resolved)
             if judged is paths.Judged.INSIDE:
-                raise PermissionError(errno.EPERM, "not the program's own")
+                raise _NotOwn(errno.EPERM)
         self.record.note("file", resolved, allowed=False)
-        raise PermissionError(errno.EACCES, "outside")
+        raise _NotOwn(errno.EACCES)
+
+
+class _NotOwn(Exception):  # noqa: N818 - what a file is
+    """A file lies outside of the box; `errno` is what the call fails with."""
+
+    def __init__(self, errno_: int) -> None:
+        self.errno = errno_
 
 
 def _texts() -> dict[str, str]:

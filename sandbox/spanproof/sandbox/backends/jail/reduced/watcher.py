@@ -19,6 +19,7 @@ from spanproof.sandbox.backends.jail.reduced.processes import ProcessWatcher
 from spanproof.sandbox.backends.jail.reduced.sockets import SocketWatcher
 from spanproof.sandbox.backends.jail.seccomp.notifications import EPERM, GO_ON, Answer, Notification
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
+from spanproof.sandbox.backends.jail.seccomp.watcher import is_unreadable
 
 _DONE = Answer(value=0)
 
@@ -50,7 +51,12 @@ class GuardedWatcher(FileWatcher, SocketWatcher, ProcessWatcher):
 
     def _exec(self, name: str, call: Notification) -> Answer:
         path = self._program(name, call)
-        if path is not None and self.own_execs <= 0 and os.path.exists(path):  # noqa: PTH110
+        if (
+            path is not None
+            and self.own_execs <= 0
+            and os.path.exists(path)  # noqa: PTH110
+            and not is_unreadable(path)
+        ):
             resolved = self._boundary.resolve(path, call.pid)
             self.record.note("process", resolved, allowed=self._boundary.is_open(resolved))
             self._note_interpreters(path, call)

@@ -12,6 +12,7 @@ import errno
 import os
 import re
 import socket
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +24,9 @@ from spanproof.sandbox.backends.jail.seccomp.notifications import Answer, Notifi
 from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 from spanproof.sandbox.backends.jail.seccomp.watcher import Watcher
+
+_MESSAGE, _PIECE = struct.Struct("=16xQQ"), struct.Struct("=QQ")
+"""Of a `msghdr`: where the pieces are that it sends, and how many; and one of those."""
 
 
 class ProxyingWatcher(Watcher):
@@ -37,10 +41,9 @@ class ProxyingWatcher(Watcher):
         """A question to the resolver: the socket is connected to ours; a datagram is read, and no more."""
         if self._dns_stub is None:
             return super()._query_resolver(name, call)
-        if name == "sendto":
-            payload = kernel.read_memory(call.pid, call.args[1], min(call.args[2], QUERY_BYTES))
-            if (queried := addresses.queried_name(payload)) is not None:
-                self.record.note("network", f"{queried}:53", allowed=False)
+        if name != "connect":
+            payload = kernel.read_memory(call.pid, *_sent(name, call))
+            self.record.note("network", f"{addresses.sought_name(payload)}:53", allowed=False)
         if name != "connect":
             return Answer(errno.ECONNREFUSED)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -92,6 +95,19 @@ class ProxyingWatcher(Watcher):
         theirs.setblocking(not flags & os.O_NONBLOCK)
         closes = os.O_CLOEXEC if flags & os.O_CLOEXEC else 0
         put_in_place(self.listener, call.id, theirs.fileno(), number, closes)
+
+
+def _sent(name: str, call: Notification) -> tuple[int, int]:
+    """Return where the first bytes lie that a call sends, and how many of them are read."""
+    if name == "sendto":
+        return call.args[1], min(call.args[2], QUERY_BYTES)
+    head = kernel.read_memory(call.pid, call.args[1], _MESSAGE.size)
+    if len(head) < _MESSAGE.size:
+        raise OSError(errno.EFAULT, "it begins at the end of a page, and the next one is missing")
+    pieces, count = _MESSAGE.unpack(head)
+    vector = kernel.read_memory(call.pid, pieces, _PIECE.size) if pieces and count else b""
+    start, length = _PIECE.unpack(vector) if len(vector) == _PIECE.size else (0, 0)
+    return start, min(length, QUERY_BYTES)
 
 
 def loopback_pair() -> tuple[socket.socket, socket.socket]:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from spanproof.sandbox.tape.target import Target
 
 DNS_PORT = 53
+_DNS_HEAD_BYTES, _LABEL_BYTES, _NAME_CHARACTERS = 12, 63, 1024
 
 _AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
 _FAMILIES = {1: "AF_UNIX", 2: "AF_INET", 10: "AF_INET6", 16: "AF_NETLINK", 17: "AF_PACKET", 38: "AF_ALG"}
@@ -76,6 +77,16 @@ def queried_name(payload: bytes) -> str | None:
         labels.append(label.decode("ascii", "replace"))
         position += 1 + length
     return None
+
+
+def sought_name(payload: bytes) -> str:
+    """Return what bytes for a name server ask for, whether or not they are a query that a server answers."""
+    labels, position = [], _DNS_HEAD_BYTES
+    while position < len(payload) and 0 < payload[position] <= _LABEL_BYTES:
+        label = payload[position + 1 : position + 1 + payload[position]]
+        labels.append(label.decode("ascii", "backslashreplace"))
+        position += 1 + payload[position]
+    return ".".join(labels)[:_NAME_CHARACTERS] or "(no name)"
 
 
 def socket_text(args: Sequence[int]) -> str:

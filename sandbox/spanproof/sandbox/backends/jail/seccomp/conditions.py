@@ -51,7 +51,7 @@ _FILE_ATTRIBUTES = (0x40086602, 0x40046602, 0x401C5820)
 _F_SETOWN, _F_SETOWN_EX = 8, 15
 _SHARED_FILE_COMMANDS = (1024, 1026, 1031)
 """F_SETLEASE and F_NOTIFY reach others that have a file; for F_SETPIPE_SZ the kernel holds more."""
-_RLIMIT_NPROC = 6
+_RLIMIT_CORE, _RLIMIT_NPROC = 4, 6
 _SOCK_STREAM, _SOCK_SEQPACKET = 1, 5
 _INTERNET_LEVELS = (0, 6, 17, 41)  # IP, TCP, UDP, IPv6
 _SOL_SOCKET, _SO_PASSPIDFD, _SO_PEERPIDFD = 1, 76, 77
@@ -92,6 +92,10 @@ def conditional(uid: int) -> dict[str, Callable[[], Program]]:
         **dict.fromkeys(_ON_A_PROCESS, _not_on_the_supervisor),
         "setpriority": lambda: _one_process(which=0),
         "ioprio_set": lambda: _one_process(which=1),
+        "prlimit64": lambda: _limit_stays(_RLIMIT_CORE, _RET_DONE, _not_on_the_supervisor()),
+        "setrlimit": lambda: _no_core_limit(RET_ALLOW),
+        # They would write back what everyone on the machine has changed; a program's own files have no disk.
+        **dict.fromkeys(("sync", "syncfs"), lambda: [end(_RET_DONE)]),
         "prctl": _process_control,
         "fcntl": lambda: one_of(1, _SHARED_FILE_COMMANDS, RET_EPERM, RET_ALLOW),
         "ioctl": lambda: _request((_TIOCSTI, _TIOCLINUX)),
@@ -123,8 +127,11 @@ def without_namespaces() -> dict[str, Callable[[], Program]]:
     """More: the supervisor is no PID 1, and the machine's network and files of its user are visible."""
     return {
         **dict.fromkeys(_ON_A_PROCESS, _not_on_oneself),
-        "setrlimit": lambda: one_of(0, (_RLIMIT_NPROC,), RET_EPERM, RET_ALLOW),
-        "prlimit64": _no_new_bound_of_processes,
+        "setrlimit": lambda: _no_core_limit(RET_EPERM),
+        # The supervisor moves the bound of processes below what is allowed at most; no other process does.
+        "prlimit64": lambda: _limit_stays(
+            _RLIMIT_CORE, _RET_DONE, _limit_stays(_RLIMIT_NPROC, RET_EPERM, _not_on_oneself())
+        ),
         "socket": _socket_inside,
         "socketpair": lambda: _pair(1),
         "fcntl": lambda: one_of(1, (_F_SETOWN, _F_SETOWN_EX, *_SHARED_FILE_COMMANDS), RET_EPERM, RET_ALLOW),
@@ -149,18 +156,24 @@ def _not_on_oneself() -> Program:
     return one_of(0, (0,), RET_ALLOW, RET_NOTIFY)
 
 
-def _no_new_bound_of_processes() -> Program:
-    """The supervisor moves that bound below what is allowed at most; no one else does."""
+def _limit_stays(limit: int, verdict: int, other: Program) -> Program:
+    """Of `prlimit64`: a verdict for a new value of this limit; the other program for the rest."""
     return [
         low(1),
-        Instruction(JEQ, _RLIMIT_NPROC, 0, 5),
+        Instruction(JEQ, limit, 0, 5),
         low(2),
         Instruction(JEQ, 0, 0, 2),
         high(2),
         Instruction(JEQ, 0, 1, 0),
-        end(RET_EPERM),
-        *_not_on_oneself(),
+        end(verdict),
+        *other,
     ]
+
+
+def _no_core_limit(processes: int) -> Program:
+    """Of `setrlimit`: the limit of core files stays as it is (`Bounds.apply`); a verdict for processes."""
+    stays = [low(0), Instruction(JEQ, _RLIMIT_CORE, 0, 1), end(_RET_DONE)]
+    return [*stays, *one_of(0, (_RLIMIT_NPROC,), processes, RET_ALLOW)]
 
 
 def _of_oneself(which: int) -> Program:

@@ -27,8 +27,8 @@ ALLOWED: frozenset[str] = frozenset(
     sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr
     sched_getparam sched_getscheduler sched_rr_get_interval
     sched_yield select sendfile set_mempolicy set_robust_list set_thread_area
-    set_tid_address setfsgid setfsuid setitimer setpgid setrlimit setsid shutdown
-    sigaltstack signalfd signalfd4 socketpair stat statfs statx sync sync_file_range syncfs sysinfo time
+    set_tid_address setfsgid setfsuid setitimer setpgid setsid shutdown
+    sigaltstack signalfd signalfd4 socketpair stat statfs statx sync_file_range sysinfo time
     timer_create timer_delete timer_getoverrun timer_gettime timer_settime timerfd_create timerfd_gettime
     timerfd_settime times umask uname vfork wait4 waitid write writev
     """.split()  # noqa: SIM905 - a table
@@ -61,7 +61,7 @@ CONDITIONAL: frozenset[str] = frozenset(
     clone fcntl ioctl ioprio_set kill mmap mremap personality pidfd_open prctl
     prlimit64 rt_sigqueueinfo rt_tgsigqueueinfo sched_setaffinity
     sched_setattr sched_setparam sched_setscheduler sendto setgid setpriority setregid setresgid setresuid
-    setreuid setsockopt setuid socket tgkill tkill
+    setreuid setrlimit setsockopt setuid socket sync syncfs tgkill tkill
     """.split()  # noqa: SIM905 - a table
 )
 

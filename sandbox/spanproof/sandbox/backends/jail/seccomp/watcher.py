@@ -129,6 +129,9 @@ class Watcher:
             return Answer(errno.ENOSYS)
         try:
             return self._answer(self._names.get(call.number, f"syscall {call.number}"), call)
+        except kernel.ProcessUnreadable:
+            self.record.unjudged += 1
+            return EPERM
         except OSError:
             # The caller's memory cannot be read: the kernel would fail the call with EFAULT.
             return Answer(errno.EFAULT)
@@ -275,7 +278,11 @@ class Watcher:
     def _reach(self, _name: str, call: Notification) -> Answer:
         """A lock on a file of others is theirs to see, and may keep them waiting; so are its attributes."""
         path = f"/proc/{call.pid}/fd/{signed(call.args[0])}"
-        if not os.path.lexists(path):
+        try:
+            os.lstat(path)
+        except PermissionError as problem:
+            raise kernel.ProcessUnreadable(*problem.args) from None
+        except OSError:
             return GO_ON  # no descriptor: the kernel refuses
         judged, resolved = self._boundary.judge(path, call.pid, writes=True)
         if judged is paths.Judged.INSIDE:
@@ -290,6 +297,9 @@ class Watcher:
         if self.own_execs > 0:
             self.own_execs -= 1
             return GO_ON
+        if is_unreadable(path):
+            self.record.note("process", self._named(path, call), allowed=False)
+            return Answer(errno.EACCES)
         if os.path.lexists(path):
             self.record.note("process", self._named(path, call), allowed=True)
             self._note_interpreters(path, call)
@@ -436,6 +446,11 @@ def _abstract_sockets() -> set[str]:
     with open("/proc/self/net/unix", "rb") as file:  # noqa: PTH123
         rows = [row.split(None, 7) for row in file.read().splitlines()]
     return {addresses.abstract_text(row[7][1:]) for row in rows if len(row) == 8 and row[7].startswith(b"@")}
+
+
+def is_unreadable(program: str) -> bool:
+    """Return whether a program may be run and not read: the kernel lets none look into such a process."""
+    return os.access(program, os.X_OK) and not os.access(program, os.R_OK)
 
 
 def interpreter_of(script: str) -> str | None:
