@@ -38,7 +38,7 @@ _ROUTES = words_of(LIBRARIES["inert"], "routes")
 """Modules whose functions take paths of a web site."""
 
 _HOLDING = words_of(LIBRARIES["inert"], "modules")
-"""Modules whose functions only hold what they get, unless their name says that they read, write or connect."""
+"""Modules whose functions only hold what they get, unless a name says that they read, write or connect."""
 
 
 def test_the_list_has_as_many_packages_as_it_is_meant_to() -> None:
