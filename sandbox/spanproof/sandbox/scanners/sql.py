@@ -224,6 +224,32 @@ def scan_sent(context: Context, pieces: Pieces, connection: Connection) -> None:
         scan(context, Source("sql", text))
 
 
+def scan_given(context: Context, pieces: Pieces) -> None:
+    """Judge a text that reads as a statement and goes to a call that is not known, as one that it sends."""
+    connection = Connection(Database.UNKNOWN)
+    if pieces[0] is None or not _BEGINS.match(pieces[0]) or not is_held(context, connection):
+        return
+    text = "".join(_HOLE if piece is None else piece for piece in pieces)
+    try:
+        is_statement = len(text) > _MAX_SOURCE or _parse(text) is not None
+    except (RecursionError, _TooSlow):
+        is_statement = True
+    if is_statement:
+        scan_sent(context, pieces, connection)
+
+
+_BEGINS: Final = re.compile(
+    r"\s*+(?:--[^\n]*+\n\s*+)*+(?:(?:SELECT|select|WITH|with)\s[^;]{1,2000}?\s(?:FROM|from)\s"
+    r"|(?:INSERT|insert|REPLACE|replace|MERGE|merge)\s+(?:INTO|into)\s"
+    r"|(?:DELETE|delete)\s+(?:FROM|from)\s|(?:UPDATE|update)\s+\S{1,200}\s+(?:SET|set)\s"
+    r"|(?:DROP|drop|CREATE|create|ALTER|alter|TRUNCATE|truncate)\s+(?:OR\s+REPLACE\s+)?(?i:table|database|schema"
+    r"|view|index|user|role|function|trigger|procedure|sequence|type|extension)\s"
+    r"|(?:GRANT|grant|REVOKE|revoke)\s+\S|(?:COPY|copy)\s+\S{1,200}\s+(?:FROM|from|TO|to)\s"
+    r"|(?:ATTACH|attach)\s+(?:DATABASE\s+)?['\"])"
+)
+"""How a statement begins, in capitals or without any, as prose does not."""
+
+
 def _scan_functions(context: Context, text: str) -> None:
     """Judge only what reaches out of the database."""
     if not (_MAY_REACH_OUT.search(text) or _CALLS_OUT.search(text)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from tree_sitter import Node
 
@@ -45,9 +46,11 @@ from spanproof.sandbox.scanners.sql import (
     Database,
     connection_of_url,
     is_held,
+    scan_given,
     scan_sent,
     without_database,
 )
+from spanproof.sandbox.words import words
 
 _ACTIONS = {
     "read": Action.READ,
@@ -88,7 +91,13 @@ def judge_unknown_call(script: Script, name: str, arguments: Sequence[Value], no
     if top in INERT or method in INERT_METHODS:
         return
     is_routed = method in ROUTED
+    inner = script.context.nested(script.place(node), f"{name.removeprefix('?.')} gets a statement: ")
     for value in arguments:
+        for option in options_of(value):
+            held = option.entries if isinstance(option, Object) else {}
+            for given in (option, *(held[key] for key in _STATEMENT_KEYS & held.keys())):
+                if isinstance(given, Text):
+                    scan_given(inner, given.pieces)
         for named in _named_places(script, value):
             if named == PLACE:
                 script.add(
@@ -99,6 +108,10 @@ def judge_unknown_call(script: Script, name: str, arguments: Sequence[Value], no
             )
             if place is not None:
                 script.add("call.unknown", node, f"{name}, which is not in the catalogue: {place.message}")
+
+
+_STATEMENT_KEYS: Final = words("query sql statement text")
+"""Entries of an argument that may be a statement."""
 
 
 def _named_places(script: Script, value: Value) -> Iterator[Value]:
@@ -282,10 +295,10 @@ def _argv(script: Script, kind: str, value: Value, name: str, arguments: Sequenc
     for index, item in enumerate(items):
         if index:
             pieces.append(" ")
-        words = pieces_of(item)
+        parts = pieces_of(item)
         # `spawn('ls -la', {shell: true})` hands a line on; one word needs no quotes either way.
         quote = len(items) > 1
-        pieces.extend(piece if piece is None or not quote else shlex.quote(piece) for piece in words)
+        pieces.extend(piece if piece is None or not quote else shlex.quote(piece) for piece in parts)
     run_command(script, text(pieces), name, node)
 
 
