@@ -144,6 +144,21 @@ def test_a_policys_verbs_and_tables_hold_for_a_call_that_is_not_known(language: 
         assert _verdict(_STATED, language, form, statement) is Verdict.ALLOW, statement
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT " + "1, " * 5_000 + "2 FROM salaries",
+        "/* " + "a" * 5_000 + " */ drop Table orders",
+        "-- a\n" * 2_000 + "DELETE FROM orders",
+        "sElEcT * FrOm salaries",
+    ],
+    ids=["columns", "a comment", "lines", "cases"],
+)
+def test_no_length_hides_a_statement_from_a_call_that_is_not_known(statement: str) -> None:
+    assert _verdict(_STATED, "python", "from a import run\nrun(STATEMENT)", statement) is not Verdict.ALLOW
+    assert _verdict(_STATED, "javascript", "require('a').run(STATEMENT)", statement) is not Verdict.ALLOW
+
+
 @_cases(_SERVERS)
 def test_on_a_server_the_default_verbs_hold(language: str, form: str) -> None:
     assert _verdict(_DEFAULT, language, form, "DROP TABLE orders") is Verdict.DENY

@@ -239,15 +239,14 @@ def scan_given(context: Context, pieces: Pieces) -> None:
 
 
 _BEGINS: Final = re.compile(
-    r"\s*+(?:--[^\n]*+\n\s*+)*+(?:(?:SELECT|select|WITH|with)\s[^;]{1,2000}?\s(?:FROM|from)\s"
-    r"|(?:INSERT|insert|REPLACE|replace|MERGE|merge)\s+(?:INTO|into)\s"
-    r"|(?:DELETE|delete)\s+(?:FROM|from)\s|(?:UPDATE|update)\s+\S{1,200}\s+(?:SET|set)\s"
-    r"|(?:DROP|drop|CREATE|create|ALTER|alter|TRUNCATE|truncate)\s+(?:OR\s+REPLACE\s+)?(?i:table|database|schema"
-    r"|view|index|user|role|function|trigger|procedure|sequence|type|extension)\s"
-    r"|(?:GRANT|grant|REVOKE|revoke)\s+\S|(?:COPY|copy)\s+\S{1,200}\s+(?:FROM|from|TO|to)\s"
-    r"|(?:ATTACH|attach)\s+(?:DATABASE\s+)?['\"])"
+    r"\s*+(?:--[^\n]*+\n\s*+|/\*(?:[^*]|\*(?!/))*+\*/\s*+)*+"
+    r"(?:(?!Select|With)(?i:select|with)\s(?=[^;]*?\s(?i:from)\s)|(?i:"
+    r"(?:insert|replace|merge)\s++into\s|delete\s++from\s|update\s++\S++\s++set\s|(?:grant|revoke)\s++\S"
+    r"|(?:drop|create|alter|truncate)\s++(?:or\s++replace\s++)?(?:table|database|schema|view|index|user|role"
+    r"|function|trigger|procedure|sequence|type|extension)\s|copy\s++\S++\s++(?:from|to)\s"
+    r"|attach\s++(?:database\s++)?['\"]))"
 )
-"""How a statement begins, in capitals or without any, as prose does not."""
+"""How a statement begins; prose begins with `Select`, if at all."""
 
 
 def _scan_functions(context: Context, text: str) -> None:
