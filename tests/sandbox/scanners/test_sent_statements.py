@@ -68,6 +68,32 @@ _FILES = {
     ("javascript", "node:sqlite"): "import { DatabaseSync } from 'node:sqlite'\n"
     "new DatabaseSync('shop.db').exec(STATEMENT)",
 }
+_UNKNOWN = {
+    ("python", "spark"): "from pyspark.sql import SparkSession\n"
+    "spark = SparkSession.builder.getOrCreate()\nspark.sql(STATEMENT).show()",
+    (
+        "python",
+        "peewee",
+    ): "import peewee\npeewee.SqliteDatabase('shop.db').execute_sql(STATEMENT)",
+    ("python", "ibis"): "import ibis\nibis.duckdb.connect('shop.duckdb').raw_sql(STATEMENT)",
+    (
+        "python",
+        "sqlmodel",
+    ): "import sqlmodel as s\nwith s.Session(e) as c:\n    c.exec(s.text(STATEMENT))",
+    ("python", "records"): "import records\nrecords.Database().query(STATEMENT)",
+    ("python", "connectorx"): "import connectorx as cx\ncx.read_sql(target, STATEMENT)",
+    ("python", "a tool of an agent"): "from shop.tools import run_query\nrun_query(STATEMENT)",
+    ("javascript", "typeorm"): "import { DataSource } from 'typeorm'\nnew DataSource({}).query(STATEMENT)",
+    ("javascript", "mssql"): "const s = require('mssql')\nawait s.query(STATEMENT)",
+    ("javascript", "libsql"): "import { createClient } from '@libsql/client'\n"
+    "createClient({}).execute({ sql: STATEMENT })",
+    ("javascript", "clickhouse"): "import { createClient } from '@clickhouse/client'\n"
+    "createClient().command({ query: STATEMENT })",
+    ("javascript", "bun"): "import { Database } from 'bun:sqlite'\nnew Database('shop.db').run(STATEMENT)",
+    ("javascript", "a connection that is given"): "db.query(STATEMENT)",
+}
+"""Calls that the catalogue does not know."""
+
 _MEMORY = {
     (
         "python",
@@ -108,6 +134,29 @@ def test_a_policys_verbs_and_tables_hold(language: str, form: str) -> None:
         assert _verdict(_STATED, language, form, statement) is Verdict.DENY, statement
     for statement in _INSIDE:
         assert _verdict(_STATED, language, form, statement) is Verdict.ALLOW, statement
+
+
+@_cases(_UNKNOWN)
+def test_a_policys_verbs_and_tables_hold_for_a_call_that_is_not_known(language: str, form: str) -> None:
+    for statement in _OUTSIDE:
+        assert _verdict(_STATED, language, form, statement) is Verdict.DENY, statement
+    for statement in ("SELECT * FROM orders", "Select the best offers from the list", "Update: set to 3"):
+        assert _verdict(_STATED, language, form, statement) is Verdict.ALLOW, statement
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT " + "1, " * 5_000 + "2 FROM salaries",
+        "/* " + "a" * 5_000 + " */ drop Table orders",
+        "-- a\n" * 2_000 + "DELETE FROM orders",
+        "sElEcT * FrOm salaries",
+    ],
+    ids=["columns", "a comment", "lines", "cases"],
+)
+def test_no_length_hides_a_statement_from_a_call_that_is_not_known(statement: str) -> None:
+    assert _verdict(_STATED, "python", "from a import run\nrun(STATEMENT)", statement) is not Verdict.ALLOW
+    assert _verdict(_STATED, "javascript", "require('a').run(STATEMENT)", statement) is not Verdict.ALLOW
 
 
 @_cases(_SERVERS)

@@ -70,6 +70,7 @@ _PLACEHOLDER = re.compile(
 )
 _CHUNK = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _WORD_OF_NAME = re.compile(r"(?i:sha|md|crc|s)[0-9]+|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_FILE = re.compile(r"(?:[\w.-]{1,32}/)++[\w.-]{1,32}\.[a-z]\w{1,6}")
 _BEFORE_LITERAL = re.compile(r"([\w.-]{1,60})[\"'\]]{0,2}\s{0,3}(?:[=:(,]|=>|:=)\s{0,3}[rbuf]{0,2}$")
 
 
@@ -195,7 +196,9 @@ def _scan_entropy(context: Context, source: Source, taken: list[tuple[int, int]]
     text = source.text
     for found in _LITERAL.finditer(text):
         value = found[1]
-        if entropy(value) < 3.8 or _is_words(value) or not _claims(taken, found.span(1)):
+        if entropy(value) < 3.8 or _is_words(value) or _FILE.fullmatch(value):
+            continue
+        if not _claims(taken, found.span(1)):
             continue
         before = _BEFORE_LITERAL.search(text[max(found.start() - 70, 0) : found.start()])
         secret = before is not None and not _names_data(before[1]) and not _is_placeholder(value)

@@ -224,6 +224,31 @@ def scan_sent(context: Context, pieces: Pieces, connection: Connection) -> None:
         scan(context, Source("sql", text))
 
 
+def scan_given(context: Context, pieces: Pieces) -> None:
+    """Judge a text that reads as a statement and goes to a call that is not known, as one that it sends."""
+    connection = Connection(Database.UNKNOWN)
+    if pieces[0] is None or not _BEGINS.match(pieces[0]) or not is_held(context, connection):
+        return
+    text = "".join(_HOLE if piece is None else piece for piece in pieces)
+    try:
+        is_statement = len(text) > _MAX_SOURCE or _parse(text) is not None
+    except (RecursionError, _TooSlow):
+        is_statement = True
+    if is_statement:
+        scan_sent(context, pieces, connection)
+
+
+_BEGINS: Final = re.compile(
+    r"\s*+(?:--[^\n]*+\n\s*+|/\*(?:[^*]|\*(?!/))*+\*/\s*+)*+"
+    r"(?:(?!Select|With)(?i:select|with)\s(?=[^;]*?\s(?i:from)\s)|(?i:"
+    r"(?:insert|replace|merge)\s++into\s|delete\s++from\s|update\s++\S++\s++set\s|(?:grant|revoke)\s++\S"
+    r"|(?:drop|create|alter|truncate)\s++(?:or\s++replace\s++)?(?:table|database|schema|view|index|user|role"
+    r"|function|trigger|procedure|sequence|type|extension)\s|copy\s++\S++\s++(?:from|to)\s"
+    r"|attach\s++(?:database\s++)?['\"]))"
+)
+"""How a statement begins; prose begins with `Select`, if at all."""
+
+
 def _scan_functions(context: Context, text: str) -> None:
     """Judge only what reaches out of the database."""
     if not (_MAY_REACH_OUT.search(text) or _CALLS_OUT.search(text)):

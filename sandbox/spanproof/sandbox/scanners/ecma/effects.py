@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from tree_sitter import Node
 
@@ -45,9 +46,11 @@ from spanproof.sandbox.scanners.sql import (
     Database,
     connection_of_url,
     is_held,
+    scan_given,
     scan_sent,
     without_database,
 )
+from spanproof.sandbox.words import words
 
 _ACTIONS = {
     "read": Action.READ,
@@ -63,9 +66,9 @@ def apply(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
     if top in DENIED_MODULES:
         script.add("module.denied", node, f"calls {name}, in a module that reaches the host")
     result: Value | None = None
-    _send(script, name, arguments, node)
+    is_sent = _send(script, name, arguments, node)
     if all(kind == "none" for kind, _ in SINKS.get(name, ())):
-        judge_unknown_call(script, name, arguments, node)
+        judge_unknown_call(script, name, arguments, node, is_sent=is_sent)
     for kind, detail in SINKS.get(name, ()):
         if kind in {"deny", "review"}:
             verdict = Verdict.DENY if kind == "deny" else Verdict.REVIEW
@@ -82,13 +85,29 @@ def apply(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
     return result
 
 
-def judge_unknown_call(script: Script, name: str, arguments: Sequence[Value], node: Node) -> None:
-    """Review a path, URL or host outside that a call gets whose effects are not known."""
+def judge_unknown_call(
+    script: Script, name: str, arguments: Sequence[Value], node: Node, *, is_sent: bool = False
+) -> None:
+    """Review a place outside that a call gets whose effects are not known, and judge a statement.
+
+    Args:
+        script: what is read.
+        name: of the call.
+        arguments: what it gets.
+        node: the call.
+        is_sent: whether it is a driver's, and a statement was judged by its connection.
+    """
     top, method = name.partition(".")[0].partition("(")[0], name.rpartition(".")[2]
     if top in INERT or method in INERT_METHODS:
         return
     is_routed = method in ROUTED
+    inner = script.context.nested(script.place(node), f"{name.removeprefix('?.')} gets a statement: ")
     for value in arguments:
+        for option in options_of(value) if not is_sent else ():
+            held = option.entries if isinstance(option, Object) else {}
+            for given in (option, *(held[key] for key in _STATEMENT_KEYS & held.keys())):
+                if isinstance(given, Text):
+                    scan_given(inner, given.pieces)
         for named in _named_places(script, value):
             if named == PLACE:
                 script.add(
@@ -99,6 +118,10 @@ def judge_unknown_call(script: Script, name: str, arguments: Sequence[Value], no
             )
             if place is not None:
                 script.add("call.unknown", node, f"{name}, which is not in the catalogue: {place.message}")
+
+
+_STATEMENT_KEYS: Final = words("query sql statement text")
+"""Entries of an argument that may be a statement."""
 
 
 def _named_places(script: Script, value: Value) -> Iterator[Value]:
@@ -182,13 +205,13 @@ def _connection_of(value: Value) -> Connection:
     return Connection(Database.SERVER, host, text_of(given.get("database")) or "")
 
 
-def _send(script: Script, name: str, arguments: Sequence[Value], node: Node) -> None:
-    """Judge a statement that is sent through a connection, or by a tagged template of one."""
+def _send(script: Script, name: str, arguments: Sequence[Value], node: Node) -> bool:
+    """Judge a statement that is sent through a connection, or by a tagged template; whether this is one."""
     module, made, rest = name.partition("()")
     kind = DATABASES.get(module) or DATABASES.get(module.rpartition(".")[0])
     sends = DATABASES.get(rest.rpartition(".")[2]) == "methods" or (module == "postgres" and not rest)
     if not arguments or not made or kind not in {"files", "servers"} or not sends:
-        return
+        return False
     database = Connection(Database.SERVER if kind == "servers" else Database.FILE)
     if IN_MEMORY in name:
         database = Connection(Database.MEMORY)
@@ -204,6 +227,7 @@ def _send(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
         for connection in connections:
             if pieces != (None,) or is_held(context, connection):
                 scan_sent(context, pieces, connection)
+    return True
 
 
 def _path(script: Script, action: Action, value: Value, name: str, node: Node) -> None:
@@ -282,10 +306,10 @@ def _argv(script: Script, kind: str, value: Value, name: str, arguments: Sequenc
     for index, item in enumerate(items):
         if index:
             pieces.append(" ")
-        words = pieces_of(item)
+        parts = pieces_of(item)
         # `spawn('ls -la', {shell: true})` hands a line on; one word needs no quotes either way.
         quote = len(items) > 1
-        pieces.extend(piece if piece is None or not quote else shlex.quote(piece) for piece in words)
+        pieces.extend(piece if piece is None or not quote else shlex.quote(piece) for piece in parts)
     run_command(script, text(pieces), name, node)
 
 

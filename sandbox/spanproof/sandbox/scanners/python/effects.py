@@ -248,6 +248,8 @@ def _expression(call: Call, value: Value) -> Value | None:
     """A formula over columns: Python, where it calls or goes through attributes."""
     for option in options_of(value):
         text = pieces_of(option)[0]
+        if isinstance(option, Const | Text):
+            payloads.judge_statement(call.m, option, call.name, call.node)
         if isinstance(option, Const) and text is not None and ("@" in text or "__" in text or "(" in text):
             source = re.sub(r"`[^`]*`", "column", text.replace("@", ""))
             payloads.run_expression(call.m, source, call.name, call.node)

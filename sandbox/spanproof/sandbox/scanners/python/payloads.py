@@ -17,7 +17,7 @@ from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.context import MAX_NESTING
 from spanproof.sandbox.scanners.python import attributes
 from spanproof.sandbox.scanners.python.machine import Arguments, Machine
-from spanproof.sandbox.scanners.python.targets import Call
+from spanproof.sandbox.scanners.python.targets import Call, plain_name
 from spanproof.sandbox.scanners.python.values import (
     UNKNOWN,
     Const,
@@ -27,13 +27,15 @@ from spanproof.sandbox.scanners.python.values import (
     Ref,
     Scope,
     Taint,
+    Text,
     Unknown,
     Value,
     join_all,
     options_of,
+    pieces_of,
     taint_of,
 )
-from spanproof.sandbox.scanners.sql import Connection, scan_sent
+from spanproof.sandbox.scanners.sql import Connection, scan_given, scan_sent
 
 _SAFE_PICKLED = re.compile(
     r"^(?:(?:builtins|__builtin__)\.(?:set|frozenset|bytearray|complex|range|slice|object|list|dict|tuple|int"
@@ -82,6 +84,11 @@ def code_effect(call: Call, value: Value) -> Value | None:
     finally:
         given[-1].entries.update(call.m.scope.names)
         call.m.scope = outer
+
+
+def judge_statement(m: Machine, value: Const | Text, who: str, node: ast.expr) -> None:
+    """Judge a text that may be a statement, and goes to a call that is not known to send one."""
+    scan_given(m.context.nested(m.place(node), f"{plain_name(who)} gets a statement: "), pieces_of(value))
 
 
 def run_expression(m: Machine, source: str, who: str, node: ast.expr) -> None:

@@ -16,6 +16,7 @@ from spanproof.sandbox.scanners.catalogue import words_of
 from spanproof.sandbox.scanners.literals import find_place
 from spanproof.sandbox.scanners.python.machine import Arguments, Machine
 from spanproof.sandbox.scanners.python.names import BUILTINS
+from spanproof.sandbox.scanners.python.payloads import judge_statement
 from spanproof.sandbox.scanners.python.sinks import LIBRARIES
 from spanproof.sandbox.scanners.python.targets import plain_name
 from spanproof.sandbox.scanners.python.values import (
@@ -27,9 +28,11 @@ from spanproof.sandbox.scanners.python.values import (
     Ref,
     Text,
     Value,
+    options_of,
     pieces_of,
 )
 from spanproof.sandbox.scanners.rules import explain_call
+from spanproof.sandbox.words import words
 
 _INERT: Final = LIBRARIES["inert"]
 _MODULES: Final = words_of(_INERT, "modules")
@@ -46,6 +49,10 @@ _REMOTE_OPTIONS: Final = words_of(LIBRARIES["remote"], "options")
 
 _LIBRARIES: Final = frozenset(name.partition(".")[0] for name in LIBRARIES["calls"])
 """The modules that are known: what others, such as the program's own, do by a name is not."""
+
+
+_SENDING: Final = words("exec query raw text")
+"""Methods that hold what they get, unless it is a statement."""
 
 
 class Kind(NamedTuple):
@@ -86,6 +93,10 @@ def check_unknown_call(m: Machine, function: Value, arguments: Arguments, node: 
     if kind is not None:
         for value in arguments.all():
             judge_literal(m, value, name, node, kind)
+    if kind is not None or name.rpartition(".")[2] in _SENDING:
+        for option in (option for value in arguments.all() for option in options_of(value)):
+            if isinstance(option, Const | Text):
+                judge_statement(m, option, name, node)
 
 
 def check_remote(m: Machine, name: str, arguments: Arguments, node: ast.expr) -> None:

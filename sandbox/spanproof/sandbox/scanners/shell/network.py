@@ -243,7 +243,9 @@ def _database(shell: Shell, program: str, arguments: list[Words], stdin: Stream,
     send_statements(shell, program, sent or [stdin.words], _server(program, arguments), node)
 
 
-_STATEMENT_OPTIONS: Final = {"psql": {"-c", "--command"}, "mysql": {"-e", "--execute"}}
+_STATEMENT_OPTIONS: Final = {
+    "psql": {"-c", "--command"}, "mysql": {"-e", "--execute"}, "mariadb": {"-e", "--execute"},
+}  # fmt: skip
 
 
 def values_of(arguments: list[Words], options: Collection[str]) -> list[Words]:

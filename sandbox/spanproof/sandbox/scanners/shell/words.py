@@ -111,6 +111,8 @@ class Expander:
         if node.type == "command_name" and node.named_children:
             node = node.named_children[0]
         kind = node.type
+        if kind == "string" and self.text(node) in {'"$@"', '"${@}"'} and self.state.positional:
+            return _cut(list(self.state.positional))
         if kind == "concatenation":
             word = joined([self._part(child) for child in node.named_children])
         else:
