@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 FAST   := $(addprefix tests/,gate lint semconv trace sandbox/scanners evaluators/boundary evaluators/correctness \
           evaluators/detect evaluators/execution evaluators/runs evaluators/trajectory)
 
-.PHONY: demo test check lint types unit fast explore map docs console clean
+.PHONY: demo test check lint types unit fast explore map reference docs docs-version console clean
 
 demo: $(VENV)/.demo
 	$(BIN)/spanproof demo
@@ -38,8 +38,18 @@ explore: $(VENV)/.dev $(VENV)/.system
 docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
+# The same below its version, committed to the branch gh-pages, which holds the site of every version.
+docs-version: $(VENV)/.dev
+	PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 SITE_OFFLINE=false $(BIN)/mike deploy --update-aliases \
+		"$$($(BIN)/python deploy/docs-site/version.py)" latest
+	$(BIN)/mike set-default latest
+
 map: $(VENV)/.dev
 	$(BIN)/python tests/lint/imports.py
+
+# The references that are made from the code: configuration, commands, APIs, scores, rules, metrics, attributes.
+reference: $(VENV)/.dev
+	$(BIN)/python deploy/docs-site/references
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

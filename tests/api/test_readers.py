@@ -149,3 +149,12 @@ def test_a_provider_that_does_not_answer_lets_no_reader_in() -> None:
         assert not TokenHolders(load_config(None, {}, {"console.oidc.issuer": issuer})).accept(
             "a.b.c", Role.READ
         )
+
+
+def test_a_claim_may_name_the_one_project_that_a_reader_sees(provider, readers) -> None:
+    known = readers(**{"console.oidc.project_claim": "tenant"})
+    granted = known.accept(provider.token(tenant="acme"), Role.READ)
+    assert granted is not None
+    assert (granted.project, granted.roles) == ("acme", {Role.READ})
+    for missing in (None, "", ["acme"], 7):
+        assert not known.accept(provider.token(tenant=missing), Role.READ)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from starlette.testclient import TestClient
+
+from spanproof.api import ConsoleSettings, make_app
+from spanproof.api.readers import TokenHolders
 from spanproof.cli.commands.serve import _read_policy
 from spanproof.config.model import load_config
 
@@ -27,3 +31,20 @@ def test_the_salt_of_a_policy_is_not_shown(tmp_path):
     shown = _read_policy(policy)
     assert "letters" not in shown
     assert shown.count("masked-in-the-console") == 2
+
+
+def test_tokens_are_listed_by_name_and_role_also_those_of_the_file(store, tmp_path):
+    more = tmp_path / "tokens.yaml"
+    more.write_text("[{token: from-the-file, name: staging, roles: [read], project: shop}]\n")
+    file = tmp_path / "spanproof.yaml"
+    file.write_text(f"tokens: [a-secret-token, {{token: b-secret, name: fleet}}]\ntokens_file: {more}\n")
+    holders = TokenHolders(load_config(file, {}, {}))
+    client = TestClient(make_app(lambda: store, ConsoleSettings(read_grants=holders.grants)))
+    answer = client.get("/api/v1/settings")
+    assert answer.json()["tokens"] == [
+        {"name": "", "roles": ["send", "write"], "project": ""},
+        {"name": "fleet", "roles": ["send", "write"], "project": ""},
+        {"name": "staging", "roles": ["read"], "project": "shop"},
+    ]
+    assert "secret" not in str(answer.json()["tokens"])
+    assert "from-the-file" not in answer.text

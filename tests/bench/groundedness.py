@@ -1,101 +1,153 @@
-"""Measure claim binding on pairs of outputs and answers.
+"""Measure groundedness on truth sets: per set, label and kind, beside a comparison of number strings.
 
-Usage: python tests/bench/groundedness.py PAIRS.jsonl [--show N]
+Usage: python tests/bench/groundedness.py DIRECTORY [--rows N] [--set NAME] [--weights DIRECTORY] [--old FILE] [--show N]
 
-Each line is {"out", "ans", "label", "kind"} with an optional "q": label 1 is a faithful answer, 0 one that
-was corrupted in the way `kind` names. Prints, per kind, how many were grounded, contradicted and left
-uncertain, then the shares the layer is held to and the CPU time per pair (what other processes take from the
-machine is left out), beside that of a peer in the same run: a comparison of number strings, which tells how
-fast the machine is just then. With --show, the first pairs that were
-judged wrongly, with their claims.
-"""
+DIRECTORY holds `SET.jsonl.xz`; a row has `outputs`, `answer`, `label` (grounded, contradicted, uncertain) and
+`kind`, and may have `task`, `system`, `arguments` and `twin`. Rows of one family stay together. --weights names
+a directory of `SET.json`, each trained without that set (`train.py --left-out`); without it the shipped weights
+judge. --old names a JSON file of another engine's verdicts by row id. Nothing of a row is executed.
+"""  # noqa: E501
 
 from __future__ import annotations
 
 import argparse
-import collections
 import json
+import lzma
+import random
+import re
 import statistics
 import time
+from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
 
-from spanproof.evaluators.layers.groundedness import Grounding, Verdict, ground
+from spanproof.evaluators.layers.groundedness import Grounding, Verdict, explain, ground
+from spanproof.evaluators.layers.groundedness.choose.model import read_choice
 
-NUMERIC = frozenset(
-    (
-        "digit_flip",
-        "magnitude",
-        "sign",
-        "derived_wrong",
-        "count_wrong",
-        "drift",
-        "prior_knowledge",
-        "date_shift",
-    )
-)
-BOUND = frozenset(("swap", "unit", "direction"))
+_NUMBER = re.compile(r"\d[\d,.]*\d|\d")
+SEED = 23
+
+
+def read_rows(path: Path, at_most: int) -> list[dict[str, Any]]:
+    """Return whole families of rows, drawn in a fixed order, until there are enough."""
+    families: dict[str, list[dict[str, Any]]] = {}
+    with lzma.open(path, "rt") as lines:
+        for line in lines:
+            row = json.loads(line)
+            families.setdefault(row.get("twin") or row["id"], []).append(row)
+    keys = sorted(families)
+    random.Random(SEED).shuffle(keys)
+    rows: list[dict[str, Any]] = []
+    for key in keys:
+        if len(rows) >= at_most:
+            break
+        rows.extend(families[key])
+    return rows
+
+
+def has_all_numbers(row: dict[str, Any]) -> bool:
+    """Return whether every number of the answer is a number of some output: what a simple check does."""
+    known = {text.replace(",", "") for output in row["outputs"] for text in _NUMBER.findall(output)}
+    return all(text.replace(",", "") in known for text in _NUMBER.findall(row["answer"]))
+
+
+def arguments_of(row: dict[str, Any]) -> list[str]:
+    """Return the arguments of a row's calls as texts."""
+    found = []
+    for call in row.get("arguments") or ():
+        inner = call.get("arguments") if isinstance(call, dict) else call
+        found.append(inner if isinstance(inner, str) else json.dumps(inner))
+    return found
+
+
+def kinds_of(row: dict[str, Any]) -> tuple[str, ...]:
+    """Return what a row is counted under."""
+    names = [row["label"], f"{row['label']} {row['kind']}"]
+    if row["set"] == "real":
+        place = "airline" if row["source"] == "tau" else "other"
+        names.append(f"{row['label']}, {place}")
+    return tuple(dict.fromkeys(names))
 
 
 def main() -> None:
-    """Read the pairs, judge each, print the table."""
-    from groundedness_blind import passes_as_strings  # the script beside this one
-
+    """Read the sets, judge each row, print a table for each."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("pairs", type=Path, help="JSON Lines with out, ans, label, kind")
-    parser.add_argument("--show", type=int, default=0, help="how many wrongly judged pairs to print")
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--rows", type=int, default=600)
+    parser.add_argument("--set", action="append", dest="sets")
+    parser.add_argument("--weights", type=Path)
+    parser.add_argument("--old", type=Path)
+    parser.add_argument("--show", type=int, default=0, help="how many accused faithful answers to print")
     options = parser.parse_args()
-    verdicts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
-    seconds: list[float] = []
-    plain: list[float] = []
-    wrong: list[tuple[dict[str, str], Grounding]] = []
-    for line in options.pairs.read_text(encoding="utf-8").splitlines():
-        pair = json.loads(line)
-        started = time.thread_time()
-        grounding = ground([pair["out"]], pair["ans"], pair.get("q") or None)
-        seconds.append(time.thread_time() - started)
-        started = time.thread_time()
-        passes_as_strings([pair["out"]], pair["ans"])
-        plain.append(time.thread_time() - started)
-        verdicts[pair["kind"]][grounding.verdict.value] += 1
-        expected = Verdict.GROUNDED if pair["label"] else Verdict.CONTRADICTED
-        if grounding.verdict is not expected:
-            wrong.append((pair, grounding))
-    show(verdicts)
-    print(times(seconds, plain))
-    for pair, grounding in wrong[: options.show]:
+    old = json.loads(options.old.read_text(encoding="utf-8")) if options.old else {}
+    for path in sorted(options.directory.glob("*.jsonl.xz")):
+        name = path.name.partition(".")[0]
+        if options.sets and name not in options.sets:
+            continue
+        choice = None
+        if options.weights:
+            choice = read_choice((options.weights / f"{name}.json").read_text(encoding="utf-8"))
+        told: dict[str, Counter[str]] = defaultdict(Counter)
+        simple: dict[str, Counter[bool]] = defaultdict(Counter)
+        before: dict[str, Counter[str]] = defaultdict(Counter)
+        seconds: list[float] = []
+        shown = 0
+        for row in read_rows(path, options.rows):
+            begun = time.thread_time()
+            grounding = ground(
+                row["outputs"], row["answer"], row.get("task") or None, system=row.get("system"),
+                arguments=arguments_of(row), choice=choice,
+            )  # fmt: skip
+            seconds.append(time.thread_time() - begun)
+            for kind in kinds_of(row):
+                told[kind][grounding.verdict.value] += 1
+                simple[kind][has_all_numbers(row)] += 1
+                if row["id"] in old:
+                    before[kind][old[row["id"]]] += 1
+            if (
+                row["label"] == "grounded"
+                and grounding.verdict is Verdict.CONTRADICTED
+                and shown < options.show
+            ):
+                shown += 1
+                show(row, grounding)
+        print_table(name, told, simple, before)
+        cuts = statistics.quantiles(seconds, n=100)
         print(
-            f"\n{pair['kind']}: {grounding.verdict.value}\n  out: {pair['out'][:300]}\n  ans: {pair['ans']}"
+            f"  CPU time an answer: p50 {statistics.median(seconds) * 1e3:.1f} ms, p99 {cuts[98] * 1e3:.1f} ms\n",  # noqa: E501
+            flush=True,
         )
-        for claim in grounding.claims:
-            print(f"    {claim.text!r}: {claim.verdict.value}: {claim.reason}")
 
 
-def show(verdicts: dict[str, collections.Counter[str]]) -> None:
-    """Print the table."""
-    print(f"{'kind':18}{'pairs':>6}{'grounded':>10}{'contradicted':>14}{'uncertain':>11}")
-    for kind, counted in sorted(verdicts.items()):
-        print(
-            f"{kind:18}{counted.total():6}{counted['grounded']:10}{counted['contradicted']:14}{counted['uncertain']:11}"
-        )
-    print(f"faithful accepted   {share(verdicts, frozenset(('faithful',)), 'grounded')}")
-    print(f"numeric rejected    {share(verdicts, NUMERIC, 'contradicted')}")
-    print(f"swap/unit/direction {share(verdicts, BOUND, 'contradicted')}")
+def print_table(
+    name: str,
+    told: dict[str, Counter[str]],
+    simple: dict[str, Counter[bool]],
+    before: dict[str, Counter[str]],
+) -> None:
+    """Print the shares of each verdict, by label and kind."""
+    print(
+        f"{name:34}{'rows':>6}{'accepted':>10}{'rejected':>10}{'open':>8}{'numbers in':>12}{'old acc.':>10}{'old rej.':>10}"  # noqa: E501
+    )
+    for kind, counted in sorted(told.items()):
+        rows = counted.total()
+        shares = [
+            counted[verdict.value] / rows
+            for verdict in (Verdict.GROUNDED, Verdict.CONTRADICTED, Verdict.UNCERTAIN)
+        ]
+        line = f"  {kind:32}{rows:6}{shares[0]:10.2f}{shares[1]:10.2f}{shares[2]:8.2f}{simple[kind][True] / rows:12.2f}"  # noqa: E501
+        if before[kind]:
+            known = before[kind].total()
+            line += f"{before[kind]['grounded'] / known:10.2f}{before[kind]['contradicted'] / known:10.2f}"
+        print(line)
 
 
-def times(seconds: list[float], plain: list[float]) -> str:
-    """The spread of the CPU time per pair, in words, and how it compares with the peer's."""
-    cuts = statistics.quantiles(seconds, n=100)
-    p50, p95, p99 = (cut * 1e3 for cut in (statistics.median(seconds), cuts[94], cuts[98]))
-    told = f"CPU time per pair: p50 {p50:.2f} ms, p95 {p95:.2f} ms, p99 {p99:.2f} ms"
-    peer = statistics.median(plain) * 1e3
-    return f"{told}; p50 is {p50 / peer:.0f} times the peer's {peer:.3f} ms, p95 {p95 / p50:.1f} times p50"
-
-
-def share(verdicts: dict[str, collections.Counter[str]], kinds: frozenset[str], verdict: str) -> str:
-    """The share of these kinds with this verdict, in words."""
-    total = sum(verdicts[kind].total() for kind in kinds if kind in verdicts)
-    hit = sum(verdicts[kind][verdict] for kind in kinds if kind in verdicts)
-    return f"{hit} of {total} ({hit / total:.1%})" if total else "no such pairs"
+def show(row: dict[str, Any], grounding: Grounding) -> None:
+    """Print an accused answer with the claims that were contradicted."""
+    print(f"\n{row['id']}: {row['answer'][:300]!r}")
+    for claim in grounding.claims:
+        if claim.verdict is Verdict.CONTRADICTED:
+            print(f"    {explain(claim)}")
 
 
 if __name__ == "__main__":

@@ -66,11 +66,25 @@ def held() -> Held:
     below = [pid for pid in descendants() if alive(pid)]
     return Held(
         processes=len(below),
-        descriptors=sum(len(list(Path(f"/proc/{pid}/fd").iterdir())) for pid in (os.getpid(), *below)),
-        mounts=sum(len(Path(f"/proc/{pid}/mountinfo").read_text().splitlines()) for pid in below),
+        descriptors=sum(count_descriptors(pid) for pid in (os.getpid(), *below)),
+        mounts=sum(count_mounts(pid) for pid in below),
         groups=len(groups()),
         memory=tuple(private_bytes(pid) for pid in (os.getpid(), *below)),
     )
+
+
+def count_descriptors(pid: int) -> int:
+    try:
+        return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+    except PermissionError:  # a user of a container may not look into a process that is closed to others
+        return 0
+
+
+def count_mounts(pid: int) -> int:
+    try:
+        return len(Path(f"/proc/{pid}/mountinfo").read_text().splitlines())
+    except PermissionError:
+        return 0
 
 
 def descendants() -> list[int]:

@@ -1,7 +1,7 @@
 """Measures the pre-execution gate on labelled snippets: recall, false alarms and time, beside its peers.
 
     python tests/bench/scanners.py DATA_DIRECTORY [--misses] [--sizes] [--bandit PATH] [--detect-secrets PATH]
-        [--gitleaks PATH] [--guarddog PATH] [--secrets FILE]
+        [--gitleaks PATH] [--guarddog PATH] [--eslint PATH] [--sqlfluff PATH] [--secrets FILE]
 
 `DATA_DIRECTORY` holds `redcode-dev.jsonl`, `benign-twins-dev.jsonl` and `humaneval.jsonl`; where one is
 absent its rows are left out. The repository's own evasions and benign snippets come on top. `FILE` has lines
@@ -126,45 +126,112 @@ def _measure(pipeline: Pipeline, case: Case, *, show: bool) -> list[Measured]:
 
 def _peers(case: Case, ours: list[Measured], arguments: argparse.Namespace) -> None:
     """The same snippets, as files, through the peers: a snippet with any finding counts as flagged."""
-    suffix = _SUFFIXES.get(case.samples[0].language, ".txt")
-    for name, program, line in (
-        ("bandit", arguments.bandit, ["-q", "-r", "-f", "json", "."]),
-        ("detect-secrets", arguments.detect_secrets, ["scan", "--all-files", "."]),
-        ("gitleaks", arguments.gitleaks, ["dir", ".", "-f", "json", "-r", "-", "--no-banner", "-l", "error"]),
-        ("guarddog", arguments.guarddog, ["pypi", "scan", ".", "--output-format", "json"]),
-    ):
-        if (name == "bandit" and suffix != ".py") or shutil.which(program) is None:
+    language = case.samples[0].language
+    for peer in _PEERS:
+        program = getattr(arguments, peer.option)
+        if (peer.languages and language not in peer.languages) or shutil.which(program) is None:
             continue
         with tempfile.TemporaryDirectory() as directory:
             for number, sample in enumerate(case.samples):
                 text = sample.source.encode("utf-8", "replace")
-                (Path(directory) / f"snippet_{number}{suffix}").write_bytes(text)
+                (Path(directory) / f"snippet_{number}{_SUFFIXES.get(language, '.txt')}").write_bytes(text)
+            line = [one.format(config=_write_config(directory, program)) for one in peer.line]
             started = time.perf_counter()
             done = subprocess.run([program, *line], cwd=directory, capture_output=True, check=False)
             took_ms = (time.perf_counter() - started) * 1000 / len(case.samples)
-        flagged = _flagged(name, json.loads(done.stdout))
+        flagged = peer.flagged(json.loads(done.stdout))
         n = len(case.samples)
         right = (len(flagged) if case.wanted is Verdict.DENY else n - len(flagged)) / n
         ratio = took_ms * n / sum(one.wall_ms for one in ours)
         print(
-            f"    {name:34}{n:>5}{n - len(flagged):>7}{'':>8}{len(flagged):>6}{right:>9.1%}"
+            f"    {peer.name:34}{n:>5}{n - len(flagged):>7}{'':>8}{len(flagged):>6}{right:>9.1%}"
             f"   {took_ms:.1f} ms each with start-up, {ratio:.0f} times ours"
         )
 
 
-_SUFFIXES = {"python": ".py", "bash": ".sh", "javascript": ".js", "sql": ".sql"}
+_SUFFIXES = {"python": ".py", "bash": ".sh", "javascript": ".js", "typescript": ".ts", "sql": ".sql"}
 
 
-def _flagged(peer: str, report: Any) -> set[str]:
-    """The names of the files in which a peer finds anything."""
-    if peer == "detect-secrets":
-        return set(report["results"])
-    if peer == "guarddog":
-        findings = [one for rule in report["results"].values() if isinstance(rule, list) for one in rule]
-        return {Path(one["location"].rpartition(":")[0]).name for one in findings}
-    if peer == "gitleaks":
-        return {Path(one["File"]).name for one in report}
-    return {Path(one["filename"]).name for one in report["results"]}
+def _write_config(directory: str, eslint: str) -> str:
+    """Write what ESLint needs to find the plugin that is installed beside it; return the file."""
+    modules = Path(shutil.which(eslint) or "").absolute().parents[1]
+    config = Path(directory) / "eslint.config.cjs"
+    config.write_text(
+        f"const security = require({str(modules / 'eslint-plugin-security')!r});\n"
+        "module.exports = [{ ignores: ['eslint.config.cjs'] }, security.configs.recommended];\n"
+    )
+    return str(config)
+
+
+def _flagged_by_guarddog(report: Any) -> set[str]:
+    findings = [one for rule in report["results"].values() if isinstance(rule, list) for one in rule]
+    return {Path(one["location"].rpartition(":")[0]).name for one in findings}
+
+
+def _flagged_by_eslint(report: Any) -> set[str]:
+    return {
+        one["filePath"]
+        for one in report
+        if any((message["ruleId"] or "").startswith("security/") for message in one["messages"])
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Another program that finds something in code, and how it is run in a folder.
+
+    `languages` are those it reads, none for any text; `flagged` gives the files in which it finds anything.
+    """
+
+    name: str
+    languages: frozenset[str]
+    line: list[str]
+    flagged: Callable[[Any], set[str]]
+
+    @property
+    def option(self) -> str:
+        """Its name among the arguments."""
+        return self.name.replace("-", "_")
+
+
+_PEERS = [
+    Peer(
+        "bandit",
+        frozenset({"python"}),
+        ["-q", "-r", "-f", "json", "."],
+        lambda report: {Path(one["filename"]).name for one in report["results"]},
+    ),
+    Peer(
+        "detect-secrets",
+        frozenset(),
+        ["scan", "--all-files", "."],
+        lambda report: {name for name in report["results"] if name.startswith("snippet_")},
+    ),
+    Peer(
+        "gitleaks",
+        frozenset(),
+        ["dir", ".", "-f", "json", "-r", "-", "--no-banner", "-l", "error"],
+        lambda report: {Path(one["File"]).name for one in report},
+    ),
+    Peer(
+        "guarddog",
+        frozenset(),
+        ["pypi", "scan", ".", "--output-format", "json"],
+        _flagged_by_guarddog,
+    ),
+    Peer(
+        "eslint",  # with eslint-plugin-security
+        frozenset({"javascript"}),
+        ["--config", "{config}", "--no-inline-config", "-f", "json", "."],
+        _flagged_by_eslint,
+    ),
+    Peer(
+        "sqlfluff",  # it has no rules of security: those of layout and style are left out
+        frozenset({"sql"}),
+        ["lint", "--dialect", "postgres", "-f", "json", "--exclude-rules", "layout,capitalisation", "."],
+        lambda report: {one["filepath"] for one in report if one["violations"]},
+    ),
+]
 
 
 def _format_findings(scan: Scan) -> str:
@@ -295,10 +362,10 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure the pre-execution gate.")
     parser.add_argument("data", type=Path)
     parser.add_argument("--misses", action="store_true", help="name each sample that did not get its verdict")
-    parser.add_argument("--bandit", default="bandit", help="the program; where absent its rows are left out")
-    parser.add_argument("--detect-secrets", default="detect-secrets", help="likewise")
-    parser.add_argument("--gitleaks", default="gitleaks", help="likewise")
-    parser.add_argument("--guarddog", default="guarddog", help="likewise")
+    for peer in _PEERS:
+        parser.add_argument(
+            f"--{peer.name}", default=peer.name, help="the program; where absent its rows are left out"
+        )
     parser.add_argument("--secrets", type=Path, help="texts with and without secrets")
     parser.add_argument("--sizes", action="store_true", help="time over the size of the source")
     return parser.parse_args()

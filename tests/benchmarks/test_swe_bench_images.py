@@ -23,6 +23,10 @@ BEFORE = "def total(cents):\n    return sum(cents) / 10\n"
 AFTER = "def total(cents):\n    return sum(cents) / 100\n"
 OLD_TEST = "from shop import total\n\ndef test_empty():\n    assert total([]) == 0\n"
 NEW_TEST = OLD_TEST + "\ndef test_dollars():\n    assert total([150, 50]) == 2\n"
+BROKEN_RUNNER = (
+    "diff --git a/conftest.py b/conftest.py\nnew file mode 100644\n--- /dev/null\n+++ b/conftest.py\n"
+    "@@ -0,0 +1 @@\n+raise SystemError(1)\n"
+)
 _METADATA = f"pluggy-{version('pluggy')}.dist-info"
 INSTANCE, TAG = "acme__shop-1", "spanproof-swe/acme_1776_shop-1:latest"
 
@@ -85,8 +89,9 @@ def image(
         ("def total(cents):\n    return 0\n", ("failed", "failed", "passed")),
         ("def total(cents)\n", ("failed", "failed", "failed")),
         ("no patch", ("failed", "failed", "failed")),
+        ("breaks the runner", ("failed", "failed", "failed")),
     ],
-    ids=["published", "breaks an old test", "turns nothing", "does not compile", "does not apply"],
+    ids=["published", "breaks an old test", "turns nothing", "does not compile", "does not apply", "runner"],
 )
 def test_a_patch_must_turn_what_fails_and_keep_what_passes(
     image: DockerDaemon,
@@ -97,20 +102,33 @@ def test_a_patch_must_turn_what_fails_and_keep_what_passes(
     expected: tuple[str, str, str],
 ) -> None:
     published = diff(repository, "shop.py", AFTER)
-    instance = {
+    answers = {"published": published, "no patch": "this is no patch", "breaks the runner": BROKEN_RUNNER}
+    answer = answers.get(patch) or diff(repository, "shop.py", patch)
+    row = {"instance_id": INSTANCE, "model_patch": answer}
+    instance = instance_of(repository, diff(repository, "tests/test_shop.py", NEW_TEST))
+    found = bench(image, write_rows, instance, row, capfd)
+    assert tuple(found[name] for name in ("resolved", "FAIL_TO_PASS", "PASS_TO_PASS")) == expected
+
+
+def test_an_instance_whose_tests_never_run_is_unjudged(
+    image: DockerDaemon, repository: Path, write_rows: WriteRows, capfd: pytest.CaptureFixture[str]
+) -> None:
+    instance = instance_of(repository, diff(repository, "tests/test_shop.py", NEW_TEST) + BROKEN_RUNNER)
+    row = {"instance_id": INSTANCE, "model_patch": instance["patch"]}
+    assert set(bench(image, write_rows, instance, row, capfd).values()) == {"unjudged"}
+
+
+def instance_of(repository: Path, test_patch: str) -> dict[str, Any]:
+    return {
         "instance_id": INSTANCE,
         "repo": "acme/shop",
         "base_commit": git(repository, "rev-parse", "HEAD").strip(),
         "problem_statement": "Totals are ten times too high.",
-        "patch": published,
-        "test_patch": diff(repository, "tests/test_shop.py", NEW_TEST),
+        "patch": diff(repository, "shop.py", AFTER),
+        "test_patch": test_patch,
         "FAIL_TO_PASS": json.dumps(["tests/test_shop.py::test_dollars"]),
         "PASS_TO_PASS": json.dumps(["tests/test_shop.py::test_empty"]),
     }
-    answers = {"published": published, "no patch": "this is no patch"}
-    answer = answers.get(patch) or diff(repository, "shop.py", patch)
-    found = bench(image, write_rows, instance, {"instance_id": INSTANCE, "model_patch": answer}, capfd)
-    assert tuple(found[name] for name in ("resolved", "FAIL_TO_PASS", "PASS_TO_PASS")) == expected
 
 
 def bench(

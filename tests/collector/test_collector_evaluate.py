@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 from waiting import wait_until
 
 from spanproof.collector.stages.assemble import CompleteTrace, Why
-from spanproof.collector.stages.evaluate import Evaluated, Evaluators, merged, share_limits
+from spanproof.collector.stages.evaluate import (
+    Evaluated,
+    Evaluators,
+    build_pause_s,
+    merged,
+    share_limits,
+)
 from spanproof.collector.stages.jobs import Start
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.file import Encoding
@@ -172,6 +178,14 @@ def test_a_trace_without_its_replay_is_evaluated_again_before_it_is_handed_on(
     assert evaluation is not None
     assert (tmp_path / "seen").exists()
     assert [run.replay.reason for run in evaluation.runs] == ["replay is switched off by evaluation.replay"]
+
+
+def test_a_trace_that_waits_for_a_build_of_minutes_is_evaluated_a_few_times_only() -> None:
+    waited_s, pauses = 0.0, list[float]()
+    while waited_s < 300:
+        pauses.append(build_pause_s(waited_s))
+        waited_s += pauses[-1]
+    assert pauses == [2, 2, 4, 8, 16, 32, 60, 60, 60, 60]
 
 
 def test_a_trace_whose_build_takes_too_long_is_given_out_and_evaluated_again_from_the_store(

@@ -21,10 +21,12 @@ from spanproof.collector.service import Collector
 from spanproof.collector.verdicts.model import RouteRequest, SnippetJob
 from spanproof.collector.verdicts.pool import ScanPool
 from spanproof.collector.verdicts.router import Router
+from spanproof.collector.verdicts.scanner import _within
 from spanproof.config.model import ConfigError, load_config
 from spanproof.config.verdicts import RouteRule, Verdicts
 from spanproof.instrumentors.guard import CodeRefused, Guard
 from spanproof.instrumentors.verdict_client import VerdictClient, VerdictUnavailable
+from spanproof.sandbox.policy import Policy
 from spanproof.store import FailRate
 
 from .collectors import agent_request, metrics, post, running, serving
@@ -166,13 +168,13 @@ def test_requests_verdicts_and_their_time_are_counted(verdicts) -> None:
     assert 'spanproof_routes_total{action="continue",rule=""}' in page
 
 
-async def test_a_scan_that_overruns_denies_and_the_next_one_is_scanned() -> None:
+async def test_a_scan_that_overruns_is_reviewed_and_the_next_one_is_scanned() -> None:
     pool = ScanPool(Verdicts(enabled=True, deadline_s=3), None)
     pool.open()
     try:
         pool._all[0]._process.send_signal(signal.SIGSTOP)
         slow = await pool.scan(SnippetJob("python", "print(1)"))
-        assert (slow.verdict, slow.findings[0][1].rule) == ("deny", "scanner_error")
+        assert (slow.verdict, slow.findings[0][1].rule) == ("review", "too-complex")
         assert "longer than verdicts.deadline_s" in slow.findings[0][1].message
         assert (await pool.scan(SnippetJob("python", "print(1)"))).verdict == "allow"
         # One that ended while it had nothing to do is replaced, and no code is blamed for it.
@@ -181,6 +183,11 @@ async def test_a_scan_that_overruns_denies_and_the_next_one_is_scanned() -> None
         assert (await pool.scan(SnippetJob("python", "print(1)"))).verdict == "allow"
     finally:
         pool.close()
+
+
+@pytest.mark.parametrize(("given", "applied"), [(None, 1.0), (8.0, 1.0), (0.5, 0.5)])
+def test_a_scanner_has_no_more_time_than_the_request_leaves_it(given, applied) -> None:
+    assert _within(Policy(scanner_time_s=given), 1.0).scanner_time_s == applied
 
 
 async def test_more_requests_than_there_is_room_for_are_refused() -> None:

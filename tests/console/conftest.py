@@ -51,18 +51,32 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         yield opened
 
 
+TENANT = 'acme "north" \\ co'
+"""The value of an attribute, with all that a query line must quote."""
+
+
 def conversation() -> ExportTraceServiceRequest:
-    """The span that makes a session of the failing trace, with hostile text as the session's id."""
-    span = Span(
-        trace_id=bytes.fromhex("5" * 32),
-        span_id=b"session1",
+    """Roots of traces that make two sessions of them: the failing trace has hostile text as the session's id,
+    three others are one session of a user and a tenant."""
+    roots = [_root("5" * 32, 0, {"session.id": HOSTILE[:60]})]
+    for number in range(3):
+        named = {"session.id": "chat/17", "user.id": "ada", "tenant.id": TENANT}
+        roots.append(_root(f"{0xA000 + number:032x}", number + 1, named))
+    scope = ScopeSpans(spans=roots)
+    return ExportTraceServiceRequest(resource_spans=[ResourceSpans(scope_spans=[scope])])
+
+
+def _root(trace_id: str, number: int, attributes: dict[str, str]) -> Span:
+    return Span(
+        trace_id=bytes.fromhex(trace_id),
+        span_id=f"session{number}".encode(),
         name="turn",
         start_time_unix_nano=time.time_ns(),
         end_time_unix_nano=time.time_ns(),
-        attributes=[KeyValue(key="session.id", value=AnyValue(string_value=HOSTILE[:60]))],
+        attributes=[
+            KeyValue(key=key, value=AnyValue(string_value=value)) for key, value in attributes.items()
+        ],
     )
-    scope = ScopeSpans(spans=[span])
-    return ExportTraceServiceRequest(resource_spans=[ResourceSpans(scope_spans=[scope])])
 
 
 def is_complaint(line: ConsoleMessage) -> bool:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 import pytest
 
@@ -9,7 +10,7 @@ from spanproof.evaluators.engine import Engine
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
 from ..suites.conftest import misquote
-from .conftest import with_id
+from .conftest import HOSTILE, TENANT, with_id
 
 TRACE = "5" * 32
 YEAR = "hours=8784"
@@ -18,13 +19,14 @@ VIEWS = (
     f"/compare?{YEAR}&by=agent", "/compare?dimension=release", "/suites", "/suites/prices",
     f"/review?{YEAR}", f"/compare/runs?before=traces/{TRACE}&after=traces/{TRACE}",
     "/suites/prices/cases/none",
-    f"/boundary?{YEAR}", "/sessions", "/settings", "/gates/none", "/failures/none", "/nothing",
+    f"/boundary?{YEAR}", "/sessions", "/sessions/chat%2F17", f"/sessions/{quote(HOSTILE[:60], safe='')}",
+    "/sessions/none", "/settings", "/gates/none", "/failures/none", "/nothing",
 )  # fmt: skip
 
 
 def test_a_claim_lights_up_the_output_it_was_held_against(open_page):
     page = open_page(f"/traces/{TRACE}")
-    assert "'$54.00' is contradicted" in page.locator("h1").inner_text()
+    assert "The answer says $54.00" in page.locator("h1").inner_text()
     claim = page.locator(".claim.contradicted")
     assert claim.inner_text().startswith("$54.00")
     claim.click()
@@ -271,3 +273,69 @@ def test_a_case_is_opened_from_its_suite(open_page):
     page.locator("a[href*='/cases/']").first.click()
     page.get_by_role("heading", name="Frozen run", exact=True).first.wait_for()
     assert "$54.00" in page.locator("main").inner_text()
+
+
+def test_a_session_is_judged_as_a_whole(open_page, url):
+    page = open_page(f"/sessions?{YEAR}")
+    row = page.get_by_role("row", name="<img src=x")
+    row.get_by_role("link", name="✗ groundedness 1").wait_for()
+    row.get_by_role("link", name="<img").click()
+    assert "0 of 1 request ended well; first mistake in turn 1" in page.locator("h1").inner_text()
+    page.get_by_role("region", name="Turns").get_by_role("link", name="turn 1").click()
+    page.locator(".claim.contradicted").wait_for()
+    page.go_back()
+    page.reload()
+    page.get_by_role("region", name="Turns").wait_for()
+    assert "spanproof session '" in page.locator(".cli").inner_text()
+
+
+def test_a_session_of_several_turns_lists_them_in_order(open_page):
+    page = open_page("/sessions/chat%2F17")
+    turns = page.get_by_role("region", name="Turns").locator("tbody tr")
+    assert turns.count() == 3
+    assert "requested again" in turns.nth(1).inner_text()
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("session:chat/17", 3),
+        ("user:ada", 3),
+        ("attribute:tenant.id=nobody", 0),
+        ('attribute:tenant.id="acme \\"north\\" \\\\ co"', 3),
+        ('attribute:"tenant.id=acme \\"north\\" \\\\ co" label:fail', 0),
+    ],
+)
+def test_the_query_line_takes_what_spans_carry(open_page, typed, found):
+    page = open_page(f"/traces?q={quote(typed)}")
+    assert page.locator(".row .open").count() == found
+    assert "--where" in page.locator(".cli").inner_text()
+
+
+def test_the_query_line_completes_values_of_an_attribute(open_page):
+    page = open_page("/traces")
+    field = page.get_by_label("Filter")
+    field.press_sequentially("attribute:tenant.id=ac")
+    page.get_by_role("option", name="attribute:").click()
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="pricing agent").nth(2).wait_for()
+    assert page.locator(".row .open").count() == 3
+
+
+def test_an_attribute_is_a_dimension_of_the_overview_and_leads_to_its_runs(open_page):
+    page = open_page(f"/?{YEAR}")
+    page.get_by_label("Dimension", exact=True).select_option("attribute")
+    page.get_by_label("Dimension: key of the attribute").fill("tenant.id")
+    page.keyboard.press("Enter")
+    page.get_by_role("region", name="Cohorts").get_by_role("rowheader", name=TENANT).wait_for()
+    assert "by=attribute%3Atenant.id" in page.url
+    page.reload()
+    page.get_by_role("region", name="Cohorts").get_by_role("rowheader", name=TENANT).wait_for()
+
+
+def test_two_values_of_an_attribute_are_compared(open_page):
+    page = open_page(f"/compare?{YEAR}&dimension=attribute:tenant.id&by=session")
+    page.get_by_role("combobox", name="before").fill(TENANT)
+    page.get_by_role("combobox", name="after").fill(TENANT)
+    page.get_by_role("button", name="Compare").click()
+    page.get_by_role("region", name="Values").get_by_role("rowheader", name="chat/17").wait_for()

@@ -49,7 +49,7 @@ def settings_of(backend: str, request: pytest.FixtureRequest) -> dict[str, str]:
 def as_recorded(sandbox: Sandbox, failure_class: FailureClass) -> FailureClass:
     """A class that rests on attempts; where they are not recorded, such a program has failed by itself."""
     by_attempts = failure_class in (FailureClass.PERMISSION_DENIED, FailureClass.UNSAFE_OPERATION)
-    unrecorded = by_attempts and Evidence.ATTEMPTS not in sandbox.tells
+    unrecorded = by_attempts and Evidence.ATTEMPTS not in sandbox.evidence
     return FailureClass.EXCEPTION if unrecorded else failure_class
 
 

@@ -133,7 +133,7 @@ except OSError: pass
 subprocess.run(["echo", "x"])
 """
     attempts = sandbox.run(Program("python", source)).attempts
-    if Evidence.ATTEMPTS not in sandbox.tells:
+    if Evidence.ATTEMPTS not in sandbox.evidence:
         assert attempts == ()
         return
     assert [(a.kind, a.target.rpartition("/")[2], a.allowed) for a in attempts] == [

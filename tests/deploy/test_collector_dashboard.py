@@ -75,7 +75,7 @@ def test_every_panel_is_answered(tmp_path: Path) -> None:
 
 
 def test_panels_ask_for_metrics_and_labels_that_there_are() -> None:
-    page = (DEPLOY.parent / "docs" / "collector.md").read_text(encoding="utf-8")
+    page = (DEPLOY.parent / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
     rules = (DEPLOY / "prometheus" / "rules.yaml").read_text(encoding="utf-8")
     labels = {
         label

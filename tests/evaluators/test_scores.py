@@ -26,7 +26,7 @@ from spanproof.evaluators.scores import (
     scores_of_layer,
     weights_in,
 )
-from spanproof.trace import Judgement, Label, Layer, Scored, Skipped, Usage
+from spanproof.trace import Judgement, Label, Layer, Scored, Skipped, SpanError, Usage
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "layers.md").read_text(encoding="utf-8")
@@ -79,6 +79,7 @@ def test_a_metric_has_a_unit_and_its_normalised_value_another_name():
     assert {spec.id: spec.unit for spec in metrics} == {
         "execution.wall_s": Unit.SECONDS,
         "trajectory.steps": Unit.STEPS,
+        "trajectory.consecutive_errors": Unit.ERRORS,
         "trajectory.tokens": Unit.TOKENS,
         "trajectory.cost_usd": Unit.USD,
     }
@@ -141,6 +142,18 @@ def test_a_run_has_its_metrics_raw_with_their_units(build, score_of):
     wall = score_of(execution.judge(evidence), "wall_s")
     assert (wall.raw, wall.unit, wall.label) == (pytest.approx(2.4), "s", None)
     assert wall.value == pytest.approx(30 / 32.4)
+
+
+def test_the_longest_row_of_errors_is_counted_and_located(build, score_of):
+    boom = SpanError("KeyError", "'x'")
+    ended = [boom, None, boom, boom, boom, None]
+    run = build.run([build.snippet(f"f({n})", observation="1", error=e) for n, e in enumerate(ended)])
+    found = score_of(trajectory.judge(build.evidence(run)), "consecutive_errors")
+    assert (found.raw, found.unit, found.value) == (3.0, "errors", 0.4)
+    assert found.explanation == "3 errors in a row: steps 3 to 5"
+    calm = build.run([build.snippet("1", observation="1")])
+    found = score_of(trajectory.judge(build.evidence(calm)), "consecutive_errors")
+    assert (found.raw, found.value, found.explanation) == (0.0, 1.0, "no action ended in an error")
 
 
 def test_a_run_without_times_has_no_wall_time(build):

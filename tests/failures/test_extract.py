@@ -8,7 +8,8 @@ import pytest
 
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import Replay, ReplayedStep, TraceEvaluation
-from spanproof.failures import Failure, explain, failures_in
+from spanproof.failures import Failure, explain
+from spanproof.failures.extract import failures_in
 from spanproof.failures.targets import host_kind, path_kind
 from spanproof.sandbox import Attempt, AttemptKind, Execution, FailureClass
 from spanproof.sandbox.scanners.pipeline import Pipeline

@@ -16,6 +16,8 @@ assertions:
   where: {agent: checkout, task: say "hi"}
 - {metric: execution.wall_s, aggregation: p95, operator: "<=", threshold: 10s}
 - {metric: groundedness, threshold: 0.85}
+- pass@5 >= 0.8
+- {metric: pass^3, threshold: 0.5, where: {agent: checkout}}
 required_sandbox_pass_rate: 0.95
 """
 
@@ -36,6 +38,8 @@ def test_yaml_says_the_same_as_the_grammar(tmp_path):
         ),
         parse("p95(execution.wall_s) <= 10s"),
         parse("groundedness.score >= 0.85 for all"),
+        parse("pass@5 >= 0.8"),
+        parse('pass^3 >= 0.5 where agent = "checkout"'),
         parse("sandbox_pass_rate >= 95%"),
     ]
 
@@ -55,6 +59,7 @@ def test_a_file_of_another_suffix_holds_an_assertion_a_line(tmp_path):
         ("assertions: [{metric: groundedness}]", "entry 1: expected an assertion as text, or metric and"),
         ("assertions: [{metric: x, threshold: 1, per: 2}]", "entry 1"),
         ("assertions: [{metric: a, threshold: 1, aggregation: avg, for: all}]", "leave out `for`"),
+        ("assertions: [{metric: pass@5, threshold: 1, for: all}]", "leave out `aggregation` and `for`"),
         ("assertions: [groundedness.score => 1 for all]", "column 20"),
         ("assertions: [{metric: groundedness, threshold: 85, for: all}]", "write 85% or 0.85"),
         ("required_sandbox_pass_rate: 95", "write 95% or 0.95"),

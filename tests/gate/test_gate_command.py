@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import re
+from html import unescape
 from pathlib import Path
 
 import jsonschema
@@ -107,7 +109,12 @@ def test_files_of_results_point_into_the_code(coded, tmp_path, capfd, monkeypatc
     assert place["artifactLocation"]["uri"] == "traces/t/r/01.py"
     assert place["region"]["startLine"] == 2
     assert sarif["runs"][0]["artifacts"][0]["contents"]["text"] == "x = 1\nopen('/y')\n"
-    assert "open(&#x27;/y&#x27;)" in files["html"].read_text()
+    page = files["html"].read_text()
+    held = json.loads(page.partition('id="report">')[2].partition("</script>")[0])
+    (mark,) = held["answers"]["gates/spanproof gate"]["assertions"][0]["marks"]
+    assert (mark["uri"], mark["line"], mark["message"]) == ("traces/t/r/01.py", 2, "reads /y")
+    code = [unescape(re.sub("<[^>]*>", "", each)) for each in mark["lines"]]
+    assert code == ["x = 1", "open('/y')"]
     assert summary.read_text().startswith("### ❌")
     assert files["markdown"].read_text() + "\n" == summary.read_text()
     annotation = "::error file=traces/t/r/01.py,line=2,endLine=2,title=boundary.score == pass for all cases"

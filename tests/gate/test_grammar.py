@@ -23,6 +23,7 @@ from spanproof.gate import (
     Match,
     NoWorse,
     ScoreRef,
+    TrialsAssertion,
     parse,
     parse_lines,
     parse_query,
@@ -117,7 +118,17 @@ def aggregate_assertions(draw: st.DrawFn) -> AggregateAssertion:
 
 
 labels = st.sampled_from(Label)
-assertions = st.one_of(case_assertions(), aggregate_assertions())
+trials_assertions = st.builds(
+    TrialsAssertion,
+    st.integers(1, 10**6),
+    st.booleans(),
+    st.one_of(
+        st.builds(Bound, st.just(Comparison.AT_LEAST), st.sampled_from([0.25, 0.8, 1.0])),
+        st.builds(NoWorse, st.sampled_from([0.0, 0.02])),
+    ),
+    conditions,
+)
+assertions = st.one_of(case_assertions(), aggregate_assertions(), trials_assertions)
 
 
 @given(assertions)
@@ -210,6 +221,8 @@ def test_a_file_holds_an_assertion_a_line_with_comments():
         ("avg(trajectory.cost_usd) <= $0.05", "avg(trajectory.cost_usd) <= 0.05 USD"),
         ("trajectory.tokens <= 20k for all", "trajectory.tokens <= 20000 tokens for all cases"),
         ("trajectory.steps <= 6 for all", "trajectory.steps <= 6 steps for all cases"),
+        ("pass @ 5 >= 80%", "pass@5 >= 0.8"),
+        ("max(trajectory.consecutive_errors) <= 2", "max(trajectory.consecutive_errors) <= 2 errors"),
         ("fail_rate(code_correctness) <= 5%", "fail_rate(correctness.score) <= 0.05"),
         (
             'avg(groundedness.score) no_worse_than baseline by 2% where agent in ("a","b")',
@@ -266,6 +279,11 @@ def test_short_forms_and_units_have_one_canonical_text(text, canonical):
             "fail_rate(trajectory.steps) <= 5%",
             1,
             "has no verdict and never fails: compare avg(",
+        ),
+        (
+            "max(trajectory.retries) <= 2",
+            25,
+            "own evaluator is from 0 to 1; the metrics of trajectory are trajectory.steps, trajectory.co",
         ),
         ("trajectory.steps <= 6 s for all", 23, "the value is in steps, not in 's'; known here: steps, step"),
         (

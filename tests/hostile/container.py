@@ -31,7 +31,7 @@ REFUSED = """
 CLONE3, IO_URING = 435, (425, 426, 427)
 _NAMESPACE_FLAGS = 0x7E020000
 _IDS = 100_000
-"""From here on there are as many users that nobody is."""
+"""From here on there are as many users that no account is."""
 
 
 def _filter() -> bytes:
@@ -71,7 +71,7 @@ def _wait_for(child: int) -> None:
 
 def main() -> None:
     user, *command = sys.argv[1:]
-    own_id = _IDS + os.getpid() % _IDS  # the kernel counts processes by user: nobody else's among ours
+    own_id = _IDS + os.getpid() % _IDS  # the kernel counts processes by user: no other container's among ours
     kernel.unshare(kernel.CLONE_NEWPID)
     _wait_for(os.fork())
     kernel.prctl(kernel.PR_SET_PDEATHSIG, 9)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 SECRET = f"canary-{os.urandom(4).hex()}"
-"""Stands in the file and in the environment of whoever starts the programs; none may print it."""
+"""The content of the file and of a variable of the process that starts the programs; none may print it."""
 
 ABSTRACT = f"spanproof-canary-{os.getpid()}"
 """An abstract socket's name is the whole machine's: another run of these tests may be at work."""

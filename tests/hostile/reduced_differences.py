@@ -1,4 +1,4 @@
-"""Where the reduced tier differs on a hostile snippet: what it tells, how the program ends, and why.
+"""Where the reduced tier differs on a hostile snippet: what it reports, how the program ends, and why.
 
 The table in docs/sandbox.md says the same for people. One line is a gap: `prints`, what a snippet may print
 that it must not in the full tier.
@@ -19,7 +19,7 @@ class Difference:
     prints: str = ""
 
 
-_MASKED = "the container's own profile refuses the call before the kernel asks us: it fails, untold"
+_MASKED = "the container's own profile refuses the call first: it fails, unreported"
 _SEEN = "processes outside have numbers here: aiming at one is refused and on_record, not unknown"
 _LOOPBACK = "the loopback is the machine's: refused, as any other address"
 
@@ -56,9 +56,6 @@ MASKED = {
 DIFFERENCES: dict[str, Difference] = {
     **{name: Difference(_MASKED, classes=frozenset({"exception"})) for name in MASKED},
     "killing the host process": Difference(_SEEN, ("privilege", "kill"), frozenset({"unsafe_operation"})),
-    "signals to the supervisor by other ways": Difference(
-        _SEEN, ("privilege", "pidfd_open"), frozenset({"unsafe_operation"})
-    ),
     "other processes": Difference(
         "/proc holds others too: listing it is refused", ("file", "/proc"), frozenset({"permission_denied"})
     ),
@@ -68,6 +65,9 @@ DIFFERENCES: dict[str, Difference] = {
     ),
     "reaching an earlier run's listener": Difference(
         _LOOPBACK, ("network", "127.0.0.1:7777"), frozenset({"permission_denied"})
+    ),
+    "another program's abstract socket, by a datagram": Difference(
+        "unix sockets of datagrams are not to be had: nothing is sent", classes=frozenset({"exception"})
     ),
     "leaving a mark for the next run": Difference(
         "/tmp is the machine's: only what TMPDIR names may be written",

@@ -28,7 +28,7 @@ from typing import Any
 
 from machine import SECRET, Machine, exposed
 from reduced_differences import DIFFERENCES
-from snippets import HOSTILE
+from snippets import HOSTILE, WITHOUT_NODE
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "plugins"))
@@ -89,13 +89,18 @@ def rows_for(machine: Machine, wall: str) -> list[dict[str, Any]]:
             "timeout_s": one.timeout_s,
             "http": one.recorded,
         }
-        for one in HOSTILE
+        for one in programs_of(wall)
     ]
     ordinary = [
         {"id": f"ordinary: {name}", "language": "python", "source": text, "timeout_s": 120}
         for name, text in ORDINARY.items()
     ]
     return hostile + ordinary
+
+
+def programs_of(wall: str) -> tuple[Any, ...]:
+    """The hostile programs that can run behind a wall."""
+    return WITHOUT_NODE if wall in SETTINGS else HOSTILE
 
 
 def answers_of(command: list[str], rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -118,7 +123,7 @@ def is_contained(snippet: Any, answer: dict[str, Any], wall: str) -> bool:
     return "BREACH" not in printed and SECRET not in printed + answer["stderr"]
 
 
-def is_told(snippet: Any, answer: dict[str, Any], machine: Machine) -> bool:
+def is_reported(snippet: Any, answer: dict[str, Any], machine: Machine) -> bool:
     """Whether attempt and end are on_record as in the full tier."""
     if "error" in answer or (snippet.classes and answer["failure_class"] not in snippet.classes):
         return False
@@ -137,18 +142,18 @@ def row_of(wall: str, machine: Machine) -> str:
     """Run all, and count."""
     with command_for(wall) as command:
         answers = answers_of(command, rows_for(machine, wall))
-    hostile = [(one, answers[f"hostile: {one.name}"]) for one in HOSTILE]
+    hostile = [(one, answers[f"hostile: {one.name}"]) for one in programs_of(wall)]
     escaped = [one.name for one, answer in hostile if not is_contained(one, answer, wall)]
-    untold = [one.name for one, answer in hostile if not is_told(one, answer, machine)]
+    unreported = [one.name for one, answer in hostile if not is_reported(one, answer, machine)]
     harmed = [name for name in ORDINARY if answers[f"ordinary: {name}"].get("failure_class") != "ok"]
-    for what, names in (("not contained", escaped), ("recorded otherwise", untold), ("harmed", harmed)):
+    for what, names in (("not contained", escaped), ("recorded otherwise", unreported), ("harmed", harmed)):
         for name in names:
             answer = answers.get(f"hostile: {name}") or answers[f"ordinary: {name}"]
             said = answer.get("error") or f"{answer['failure_class']} {answer['stdout'][:100]!r}"
             print(f"{wall}: {what}: {name}: {said}", file=sys.stderr)
     if machine.canary.read_text() != SECRET or machine.reached:
         sys.exit(f"{wall}: this machine was reached: {machine.reached}")
-    counts = [(len(hostile), escaped), (len(hostile), untold), (len(ORDINARY), harmed)]
+    counts = [(len(hostile), escaped), (len(hostile), unreported), (len(ORDINARY), harmed)]
     return " | ".join(["", TITLES[wall], *(f"{of - len(bad)} of {of}" for of, bad in counts), ""]).strip()
 
 

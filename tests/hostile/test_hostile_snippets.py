@@ -77,7 +77,7 @@ def _run(rows: list[dict[str, Any]], wall: str) -> tuple[int, dict[str, dict[str
 
 
 @pytest.mark.parametrize("snippet", HOSTILE, ids=lambda snippet: snippet.name)
-def test_a_hostile_snippet_is_contained_and_told(snippet: Any, batch: Batch) -> None:
+def test_a_hostile_snippet_is_contained_and_reported(snippet: Any, batch: Batch) -> None:
     result = batch.results[snippet.name]
     assert "error" not in result, result
     difference = REDUCED.get(snippet.name) if batch.wall.startswith("reduced") else None

@@ -63,7 +63,7 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copyfile(ROOT / name, root / name)
     for kind, name, text in BLOCK.findall(PAGE):
         apply_block(root, kind, name, text)
-    run(root, "-m", "spanproof.cli.reference", "docs/cli.md")
+    run(root, "deploy/docs-site/references")
     return root
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -328,6 +329,8 @@ def traced() -> Iterator[Any]:
 
     def run(framework: str, task: str, turns: list, tools: tuple = TOOLS) -> Trace:
         exporter.clear()
+        # What a scripted agent draws at random must not be a number of its system prompt by chance.
+        random.seed(23)
         _FRAMEWORKS[framework](task, list(turns), tools)
         return trace_of(list(normalise(encode_spans(exporter.get_finished_spans()))))
 

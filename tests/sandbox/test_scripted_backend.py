@@ -54,7 +54,7 @@ def test_the_promises_of_recorded_calls_find_out_a_backend_that_does_not_keep_th
     executions = {
         "recorded TLS": Execution(OK.failure_class, stdout="secret\n"),
         "no other call": Execution(FailureClass.EXCEPTION, stdout="recorded\n"),
-        "calls told": Execution(FailureClass.PERMISSION_DENIED, stdout="recorded\n", attempts=attempts),
+        "calls reported": Execution(FailureClass.PERMISSION_DENIED, stdout="recorded\n", attempts=attempts),
     }
     for name, kept in executions.items():
         for execution, outcome in ((kept, "kept"), (Execution(OK.failure_class, stdout="live\n"), "broken")):

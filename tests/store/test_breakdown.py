@@ -16,9 +16,11 @@ from spanproof.store.breakdown import Fact
 from spanproof.trace import Cohort
 
 NOW_NS = time.time_ns()
-WEAK = Finding("python.secret.assigned", Severity.MEDIUM, Verdict.ALLOW, 1, 0, 1, 1, "a secret is assigned")
+WEAK = Finding(
+    "python.secret.assigned", Severity.MEDIUM, Verdict.ALLOW, 1, 0, 1, 1, "a secret is assigned", cwe=798
+)
 DENIED = Finding("python.process.start", Severity.HIGH, Verdict.DENY, 2, 0, 2, 1, "starts a program")
-OWN = Finding("user.mine", Severity.LOW, Verdict.REVIEW, 3, 0, 3, 1, "a rule of a team")
+OWN = Finding("bandit.eval", Severity.LOW, Verdict.REVIEW, 3, 0, 3, 1, "another scanner's rule", cwe=78)
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def location(tmp_path, evaluation):
         (Fact.FAILURE_CLASS, {("a", "ok"): (2, 3), ("a", "timeout"): (1, 3), ("b", "ok"): (1, 1)}),
         (Fact.ATTEMPT, {("a", "network (blocked)"): (3, 3), ("b", "network (blocked)"): (1, 1)}),
         (Fact.BLOCKED, {("a", "python.process.start"): (2, 3)}),
-        (Fact.CWE, {("a", "CWE-798"): (1, 3)}),
+        (Fact.CWE, {("a", "CWE-78"): (1, 3), ("a", "CWE-798"): (1, 3)}),
     ],
 )
 def test_each_fact_is_counted_by_cohort(location, fact, expected):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
 from spanproof.store import open_store
+from spanproof.store.breakdown import Fact
 from spanproof.store.migrations import MIGRATIONS
 from spanproof.trace import Layer
 
@@ -23,6 +27,7 @@ UNDONE = {
     ),
     10: ("ALTER TABLE {db}.traces DROP COLUMN IF EXISTS failing",),
     11: ("DROP TABLE IF EXISTS {db}.leases SYNC",),
+    12: ("ALTER TABLE {db}.snippets DROP COLUMN IF EXISTS `Findings.Cwe`",),
 }
 """What takes a store back to before each step."""
 
@@ -50,3 +55,22 @@ def test_a_store_of_every_earlier_schema_is_brought_up_to_date(tmp_path, evaluat
 
 def test_steps_are_numbered_in_order():
     assert [migration.version for migration in MIGRATIONS] == list(range(1, len(MIGRATIONS) + 1))
+
+
+def test_findings_of_an_earlier_store_have_the_weakness_of_their_rule(tmp_path, evaluation):
+    whole = evaluation(1)
+    (run,) = whole.runs
+    found = [
+        Finding(rule, Severity.ADVISORY, Verdict.ALLOW, 1, 1, 1, 2, "found", cwe=None)
+        for rule in ("python.weakness.hash", "secret.assigned", "user.mine")
+    ]
+    run = replace(run, scans=dict.fromkeys(run.scans, Scan(Verdict.ALLOW, tuple(found))))
+    with open_store(tmp_path) as store:
+        store.write([replace(whole, runs=(run,))])
+        with store._connections.lease() as client:
+            client.command(UNDONE[12][0].format(db=store._database))
+            client.command(f"TRUNCATE TABLE {store._database}.migrations")
+            client.insert(f"{store._database}.migrations", [[11]], column_names=["version"])
+    with open_store(tmp_path) as store:
+        counts = store.break_down(Fact.CWE, start_ns=0, end_ns=2**62)
+    assert {each.item for each in counts} == {"CWE-328", "CWE-798"}

@@ -1,4 +1,5 @@
 // Requests to the API. Types are generated from its OpenAPI description.
+import type { Parameters } from "./query";
 import { report } from "./report";
 import type { components } from "./schema";
 
@@ -42,12 +43,13 @@ async function ask(path: string, options: RequestInit): Promise<Response> {
 }
 
 /** Return the answer to a request, as JSON. */
-export async function get<T>(path: string, parameters: Record<string, string> = {}): Promise<T> {
+export async function get<T>(path: string, parameters: Parameters = {}): Promise<T> {
   if (report) {
     if (path in report.answers) return report.answers[path] as T;
-    throw new ApiError(404, "This file holds one trace alone.");
+    throw new ApiError(404, "This file does not hold that page.");
   }
-  const query = new URLSearchParams(parameters).toString();
+  const pairs = Object.entries(parameters).flatMap(([name, value]) => [value].flat().map((each) => [name, each]));
+  const query = new URLSearchParams(pairs).toString();
   const response = await ask(`${path}${query ? `?${query}` : ""}`, { headers: headers() });
   return (await response.json()) as T;
 }

@@ -34,6 +34,9 @@ const VIEWS: [string, string][] = [
   ["/settings", "Settings"],
 ];
 
+// A page that is one file leads back to what it was written for.
+const VIEWS_SHOWN: [string, string][] = report ? [[report.route, "Report"]] : VIEWS;
+
 // The view of each address; what a parenthesis holds is given to it.
 const ROUTES: [RegExp, (part: string, other: string) => ComponentChildren][] = [
   [/^\/$/, () => <Overview />],
@@ -48,7 +51,7 @@ const ROUTES: [RegExp, (part: string, other: string) => ComponentChildren][] = [
   [/^\/suites$/, () => <Suites />],
   [/^\/suites\/(.+)\/cases\/([^/]+)$/, (suite, id) => <Case suite={suite} id={id} />],
   [/^\/suites\/(.+)$/, (name) => <Suite name={name} />],
-  [/^\/gates\/(.+)$/, (name) => <Gate name={name} />],
+  [/^\/gates\/(.+)$/, (name) => <Gate name={decodeURIComponent(name)} />],
   [/^\/review$/, () => <Review />],
   [/^\/boundary$/, () => <Boundary />],
   [/^\/sessions$/, () => <Sessions />],
@@ -87,7 +90,7 @@ function App() {
       <header class="bar">
         <strong>Spanproof</strong>
         <nav aria-label="Views">
-          {(report ? [] : VIEWS).map(([to, text]) => link(to, text, to === "/" ? path === "/" : path.startsWith(to)))}
+          {VIEWS_SHOWN.map(([to, text]) => link(to, text, to === "/" ? path === "/" : path.startsWith(new URL(to, location.value).pathname)))}
         </nav>
         <div class="end">
           <button type="button" onClick={switchTheme}>

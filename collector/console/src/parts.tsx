@@ -1,8 +1,8 @@
 // Small parts that every view uses.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { ApiError, get, LAYERS, send, setToken, type Layer, type Schema, type Verdict } from "./api";
-import { pair } from "./query";
+import { pair, quoted, type Parameters } from "./query";
 import { report } from "./report";
 import { location } from "./router";
 
@@ -39,6 +39,15 @@ export function Outcome({ outcome, label }: { outcome: Schema["Outcome"] | undef
   );
 }
 
+/** A verdict without its value. */
+export function VerdictMark({ verdict }: { verdict: Verdict }) {
+  return (
+    <span class={`verdict ${verdict}`}>
+      {MARKS[verdict]} {verdict}
+    </span>
+  );
+}
+
 export interface Loaded<T> {
   value: T | null;
   error: ApiError | null;
@@ -48,7 +57,7 @@ export interface Loaded<T> {
 const RETRY_MS = 2000;
 
 /** Load an answer whenever what is wanted changes; ask again while the server is away. */
-export function useAnswer<T>(path: string, parameters: Record<string, string> = {}): Loaded<T> {
+export function useAnswer<T>(path: string, parameters: Parameters = {}): Loaded<T> {
   const [state, setState] = useState<Loaded<T> & { key: string }>({ value: null, error: null, key: "" });
   const [turn, setTurn] = useState(0);
   const key = path + JSON.stringify(parameters);
@@ -278,11 +287,9 @@ export function Grid({ label, heads, children }: { label: string; heads: (string
 }
 
 export function RunLink({ trace, run, text }: { trace: string; run?: string; text?: string }) {
-  return (
-    <a href={`/traces/${trace}${run ? `?run=${run}` : ""}`}>
-      {text ? <Plain text={text} /> : <code>{trace.slice(0, 12)}</code>}
-    </a>
-  );
+  const name = text ? <Plain text={text} /> : <code>{trace.slice(0, 12)}</code>;
+  if (report && !(`traces/${trace}` in report.answers)) return name;
+  return <a href={`/traces/${trace}${run ? `?run=${run}` : ""}`}>{name}</a>;
 }
 
 /** Counts over time as small bars. */
@@ -329,6 +336,55 @@ export function LayerCells({ layers, dimension, value, hours, most }: LayerCells
           </td>
         );
       })}
+    </>
+  );
+}
+
+const CARRIED = ["session", "user"];
+
+/** Choose a dimension: one of the cohort, a session or user, or any attribute by its key. */
+export function DimensionSelect({ label, names, value, choose }: { label: string; names: string[]; value: string; choose: (name: string) => void }) {
+  const [typing, setTyping] = useState(false);
+  const known = [...names, ...CARRIED];
+  const key = value.startsWith("attribute:") ? value.slice("attribute:".length) : "";
+  const field = useRef<HTMLInputElement>(null);
+  const take = () => {
+    const typed = field.current?.value.trim();
+    if (typed) choose(`attribute:${typed}`);
+  };
+  return (
+    <>
+      <select
+        aria-label={label}
+        value={key || typing ? "attribute" : value}
+        onChange={(event) => {
+          const chosen = event.currentTarget.value;
+          setTyping(chosen === "attribute");
+          if (chosen !== "attribute") choose(chosen);
+        }}
+      >
+        {known.map((name) => (
+          <option value={name}>{name.replace("_", " ")}</option>
+        ))}
+        {known.includes(value) || key ? null : <option value={value}>{value}</option>}
+        <option value="attribute">attribute …</option>
+      </select>
+      {key || typing ? (
+        <span class="within">
+          <input
+            ref={field}
+            aria-label={`${label}: key of the attribute`}
+            placeholder="tenant.id"
+            defaultValue={key}
+            size={16}
+            spellcheck={false}
+            onKeyDown={(event) => event.key === "Enter" && (event.preventDefault(), take())}
+          />
+          <button type="button" onClick={take}>
+            use it
+          </button>
+        </span>
+      ) : null}
     </>
   );
 }
@@ -414,5 +470,5 @@ export function ago(ns: number): string {
 
 /** The request that gives the same, where no command does. */
 export function request(path: string): string {
-  return `curl -s '${window.location.origin}/api/v1/${path}'`;
+  return `curl -s ${quoted(`${window.location.origin}/api/v1/${path}`)}`;
 }

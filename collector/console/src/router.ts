@@ -2,18 +2,24 @@
 import { signal } from "@preact/signals";
 import { report } from "./report";
 
-// A file of one trace has no addresses: its route lives in memory.
-export const location = signal(report ? new URL(report.route, "http://report.invalid") : new URL(window.location.href));
+/** Return where the page is; a page that is one file keeps its address in the fragment. */
+function read(): URL {
+  if (!report) return new URL(window.location.href);
+  const fragment = window.location.hash.slice(1);
+  return new URL(fragment.startsWith("/") ? fragment : report.route, "http://report.invalid");
+}
+
+export const location = signal(read());
 
 /** Go to another address of this console. */
 export function go(to: string, replace = false): void {
   const url = new URL(to, location.value);
-  if (!report) history[replace ? "replaceState" : "pushState"](null, "", url);
+  history[replace ? "replaceState" : "pushState"](null, "", report ? `#${url.pathname}${url.search}` : url);
   location.value = url;
 }
 
 window.addEventListener("popstate", () => {
-  location.value = new URL(window.location.href);
+  location.value = read();
 });
 
 document.addEventListener("click", (event) => {

@@ -513,7 +513,7 @@ export interface paths {
         };
         /**
          * Session
-         * @description Return one conversation, its first 500 traces in order of time.
+         * @description Return one conversation judged as a whole, by its first 500 traces.
          */
         get: operations["session_api_v1_sessions__session_id__get"];
         put?: never;
@@ -1789,6 +1789,20 @@ export interface components {
             trace_id: string;
         };
         /**
+         * FirstMistake
+         * @description The earliest thing that went wrong.
+         */
+        FirstMistake: {
+            /** Turn */
+            turn: number;
+            /** Trace Id */
+            trace_id: string;
+            /** Agent */
+            agent: string;
+            /** Why */
+            why: string;
+        };
+        /**
          * GateAssertion
          * @description An assertion with its verdict.
          */
@@ -1813,6 +1827,11 @@ export interface components {
             high: number | null;
             /** Failing */
             failing: components["schemas"]["GateCase"][];
+            /**
+             * Marks
+             * @description Code to blame; empty where the report holds none.
+             */
+            marks: components["schemas"]["GateMark"][];
         };
         /**
          * GateCase
@@ -1839,6 +1858,32 @@ export interface components {
         GateList: {
             /** Reports */
             reports: components["schemas"]["GateRow"][];
+        };
+        /**
+         * GateMark
+         * @description Lines of a snippet that are to blame, with those around them.
+         */
+        GateMark: {
+            /** Uri */
+            uri: string;
+            /** Rule */
+            rule: string;
+            /** Message */
+            message: string;
+            /** Line */
+            line: number;
+            /** End Line */
+            end_line: number;
+            /**
+             * First
+             * @description Number of the first line shown.
+             */
+            first: number;
+            /**
+             * Lines
+             * @description HTML, escaped, as of a snippet.
+             */
+            lines: string[];
         };
         /**
          * GatePage
@@ -1875,6 +1920,29 @@ export interface components {
              * @description Unix time in nanoseconds.
              */
             written_ns: number;
+        };
+        /**
+         * HandOver
+         * @description Work passed from one agent to another.
+         */
+        HandOver: {
+            /** Turn */
+            turn: number;
+            /** Trace Id */
+            trace_id: string;
+            /** Giver */
+            giver: string;
+            /** Receiver */
+            receiver: string;
+            /** Receiver Span Id */
+            receiver_span_id: string;
+            /**
+             * Lost
+             * @description What the giver's task names and the receiver never read.
+             */
+            lost: string[];
+            /** Replaced */
+            replaced: components["schemas"]["Replaced"][];
         };
         /**
          * Health
@@ -2307,6 +2375,16 @@ export interface components {
             error: string | null;
         };
         /**
+         * Replaced
+         * @description What the giver named, and what the receiver worked on instead.
+         */
+        Replaced: {
+            /** Given */
+            given: string;
+            /** Used */
+            used: string;
+        };
+        /**
          * ReplayList
          * @description Replayed snippets, newest first.
          */
@@ -2541,13 +2619,34 @@ export interface components {
         };
         /**
          * SessionPage
-         * @description One conversation: its traces in order of time.
+         * @description One conversation, judged as a whole: its turns, the hand-overs in them, and who erred first.
          */
         SessionPage: {
             /** Id */
             id: string;
-            /** Traces */
+            verdict: components["schemas"]["Verdict"];
+            /**
+             * Value
+             * @description Share of requests whose last attempt passed.
+             */
+            value: number | null;
+            /** Explanation */
+            explanation: string;
+            /** Turns */
+            turns: components["schemas"]["Turn"][];
+            /** Hand Overs */
+            hand_overs: components["schemas"]["HandOver"][];
+            first_mistake: components["schemas"]["FirstMistake"] | null;
+            /**
+             * Traces
+             * @description In order of time.
+             */
             traces: components["schemas"]["TraceRow"][];
+            /**
+             * Cut
+             * @description Whether there are more traces than were read.
+             */
+            cut: boolean;
         };
         /**
          * Setting
@@ -2590,6 +2689,11 @@ export interface components {
             readers: number;
             /** Writers */
             writers: number;
+            /**
+             * Tokens
+             * @description Of the collector, with their roles.
+             */
+            tokens: components["schemas"]["TokenRow"][];
             /**
              * Otlp Http
              * @description Where spans are received; empty where this process receives none.
@@ -2834,6 +2938,24 @@ export interface components {
             points: components["schemas"]["Measured"][];
         };
         /**
+         * TokenRow
+         * @description A token of the collector, by its name: its text is never shown.
+         */
+        TokenRow: {
+            /**
+             * Name
+             * @description Empty where it has none.
+             */
+            name: string;
+            /** Roles */
+            roles: string[];
+            /**
+             * Project
+             * @description Of everything that is sent with it; empty: the sender's.
+             */
+            project: string;
+        };
+        /**
          * TraceList
          * @description Traces, newest first.
          */
@@ -2924,6 +3046,35 @@ export interface components {
             has_trace: boolean;
             /** Requirements */
             requirements: components["schemas"]["Requirement"][];
+        };
+        /**
+         * Turn
+         * @description A request of the user, and the run that answered it.
+         */
+        Turn: {
+            /** Number */
+            number: number;
+            /** Trace Id */
+            trace_id: string;
+            /** Run Span Id */
+            run_span_id: string;
+            /** Agent */
+            agent: string;
+            /** Request */
+            request: string | null;
+            /** Answer */
+            answer: string | null;
+            verdict: components["schemas"]["Verdict"];
+            /**
+             * Why
+             * @description Of a turn that did not pass; else empty.
+             */
+            why: string;
+            /**
+             * Is Retry
+             * @description Whether the user had requested the same before.
+             */
+            is_retry: boolean;
         };
         /**
          * ValuePair

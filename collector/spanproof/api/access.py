@@ -1,4 +1,4 @@
-"""Who may read and who may write.
+"""Who may read, and of which project, and who may write.
 
 A request is authorised by a bearer token alone, never by a cookie, so that no other site can make a browser
 send one. Where there are no tokens, on loopback, writes must come from the console's own origin.
@@ -23,11 +23,21 @@ _OWN_SITE: Final = (None, "same-origin", "none")
 def authorise_reader(request: Request, _: Annotated[object, Depends(_BEARER)]) -> None:
     """Refuse a request without a reader's or writer's token, where tokens are required."""
     settings: ConsoleSettings = request.app.state.settings
-    if not settings.open_to_all and not settings.may_read(token_of(request)):
+    grant = settings.reader(token_of(request))
+    if grant is None:
         raise HTTPException(
             HTTPStatus.UNAUTHORIZED,
             "send one of the service's tokens as `authorization: Bearer …`",
             {"www-authenticate": "Bearer"},
+        )
+    request.state.project = grant.project
+
+
+def refuse_limited(request: Request) -> None:
+    """Refuse a reader of one project what is not of projects: settings, alerts, suites and experiments."""
+    if request.state.project is not None:
+        raise HTTPException(
+            HTTPStatus.FORBIDDEN, "this token reads one project alone, and what is here is of no project"
         )
 
 
@@ -35,13 +45,13 @@ def authorise_writer(request: Request) -> None:
     """Refuse a write without a writer's token, where tokens are required, or that another site sent."""
     _check_own_origin(request)
     settings: ConsoleSettings = request.app.state.settings
-    if settings.open_to_all or settings.may_write(token_of(request)):
+    if settings.may_write(token_of(request)):
         return
     if not settings.writers and settings.accepts is None:
         raise HTTPException(
             HTTPStatus.FORBIDDEN, "this console is for reading: it has no writer's token (`console.writers`)"
         )
-    raise HTTPException(HTTPStatus.FORBIDDEN, "this token reads only: send a writer's token")
+    raise HTTPException(HTTPStatus.FORBIDDEN, "this token reads only: send a writer's token of all projects")
 
 
 def _check_own_origin(request: Request) -> None:
@@ -62,9 +72,10 @@ def token_of(request: Request) -> str:
 
 
 def get_store(request: Request) -> Store:
-    """Return the store that the application reads."""
+    """Return the store that the application reads, limited to the project of the reader's token, if any."""
     store: Store = request.app.state.open_store()
-    return store
+    project: str | None = request.state.project
+    return store if project is None else store.limited_to(project)
 
 
 Opened = Annotated[Store, Depends(get_store)]

@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import FileResponse, Response
 
+from spanproof.api.bundle import STATIC
 from spanproof.api.problems import add_problems, problem
 from spanproof.api.routes import router
 from spanproof.api.settings import READ_BY_ALL, ConsoleSettings
 from spanproof.store import Store
 
-STATIC = Path(__file__).parent / "static"
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",

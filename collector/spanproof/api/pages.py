@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from math import isfinite
 from typing import Final
 
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
+from pygments.lexer import Lexer
 from pygments.lexers import TextLexer, get_lexer_by_name
 from pygments.util import ClassNotFound
 
@@ -53,6 +55,7 @@ _CODE_OPENS: Final = re.compile(r"(?:<code>|```\w*)\s*\Z")
 _MOST_SPANS: Final = 5_000
 _MOST_EVIDENCE: Final = 100
 TREND_PARTS: Final = 24
+_FORMATTER: Final[HtmlFormatter[str]] = HtmlFormatter(nowrap=True)
 _NO_TREND: Final = (0,) * TREND_PARTS
 
 
@@ -462,12 +465,15 @@ def _replayed(step: ReplayedStep) -> models.Replayed:
 def code_lines(source: str, language: Language) -> list[str]:
     """Return source code as lines of HTML, escaped, with Pygments' short classes."""
     code = text(source).replace("\r\n", "\n").replace("\r", "\n")
+    return str(highlight(code, _find_lexer(language), _FORMATTER)).rstrip("\n").split("\n")
+
+
+@cache
+def _find_lexer(language: Language) -> Lexer:
     try:
-        lexer = get_lexer_by_name(language.value, stripnl=False, ensurenl=False)
+        return get_lexer_by_name(language.value, stripnl=False, ensurenl=False)
     except ClassNotFound:
-        lexer = TextLexer(stripnl=False, ensurenl=False)
-    formatter: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
-    return str(highlight(code, lexer, formatter)).rstrip("\n").split("\n")
+        return TextLexer(stripnl=False, ensurenl=False)
 
 
 def _payload(payload: Payload | None) -> str | None:

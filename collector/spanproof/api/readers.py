@@ -13,7 +13,7 @@ from typing import Any, Final
 import httpx
 import jwt
 
-from spanproof.collector.receive.auth import Authoriser
+from spanproof.collector.receive.auth import Authoriser, Grant
 from spanproof.collector.receive.refused import Refused
 from spanproof.config.model import Config, Oidc, Role
 
@@ -47,16 +47,18 @@ class TokenHolders:
         self._tokens = Authoriser(config.tokens, config.tokens_file)
         self._provider = _Provider(config.console.oidc) if config.console.oidc.issuer else None
 
-    def accept(self, token: str, role: Role) -> bool:
-        """Return whether a token has a role; a provider's tokens read only."""
+    def grants(self) -> list[Grant]:
+        """Return what the holders of the collector's tokens may do, with the tokens' names."""
+        return self._tokens.grants()
+
+    def accept(self, token: str, role: Role) -> Grant | None:
+        """Return what is granted to a token that has a role, else None; a provider's tokens read only."""
         if self._tokens.required:
             try:
-                self._tokens.check(f"Bearer {token}", role)
+                return self._tokens.check(f"Bearer {token}", role)
             except Refused:
                 pass
-            else:
-                return True
-        return role is Role.READ and self._provider is not None and self._provider.accept(token)
+        return self._provider.accept(token) if role is Role.READ and self._provider is not None else None
 
 
 class _Provider:
@@ -64,7 +66,7 @@ class _Provider:
         self._settings = settings
         self._keys: jwt.PyJWKClient | None = None
 
-    def accept(self, token: str) -> bool:
+    def accept(self, token: str) -> Grant | None:
         try:
             key = self._key_client().get_signing_key_from_jwt(token)
             claims = jwt.decode(
@@ -79,8 +81,19 @@ class _Provider:
         except (jwt.PyJWTError, httpx.HTTPError, ValueError, KeyError) as problem:
             # Never the token itself.
             log.info("a reader's token is not accepted: %s", type(problem).__name__)
-            return False
-        return _has_claims(claims, self._settings.required_claims)
+            return None
+        return self._grant(claims) if _has_claims(claims, self._settings.required_claims) else None
+
+    def _grant(self, claims: Mapping[str, Any]) -> Grant | None:
+        """Return the grant of a reader; None where the claim that names the project is missing."""
+        claim = self._settings.project_claim
+        if claim is None:
+            return Grant(frozenset({Role.READ}))
+        project = claims.get(claim)
+        if not isinstance(project, str) or not project:
+            log.info("a reader's token is not accepted: it has no text in the claim %s", claim)
+            return None
+        return Grant(frozenset({Role.READ}), project)
 
     def _key_client(self) -> jwt.PyJWKClient:
         if self._keys is None:

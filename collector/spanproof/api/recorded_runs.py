@@ -43,7 +43,8 @@ def evaluation_of_trial(experiment: ExperimentFiles, trial: Trial) -> TraceEvalu
     trace = trace_of(spans)
     scores: dict[str, list[Score]] = {}
     for score in read_scores([orjson.dumps(trial.row)] if trial.row else [], "the trial"):
-        scores.setdefault(score.run_span_id, []).append(score)
+        if isinstance(score, Score):
+            scores.setdefault(score.run_span_id, []).append(score)
     return _evaluation(trace, runs_of(trace, detect(trace)), scores, _NOT_KEPT)
 
 

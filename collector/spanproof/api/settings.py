@@ -7,12 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from spanproof.collector.receive.auth import Grant
 from spanproof.config.alerts import AlertRule
 from spanproof.config.model import Role
 from spanproof.sandbox import Sandbox
 
 
 def _no_readings() -> Sequence[tuple[str, str, float]]:
+    return ()
+
+
+def _no_grants() -> Sequence[Grant]:
     return ()
 
 
@@ -23,8 +28,9 @@ class ConsoleSettings:
     Attributes:
         tokens: readers' tokens, one of which each request of the API must carry as `authorization: Bearer …`.
         writers: writers' tokens, which read, too.
-        accepts: whether another token has a role; None: no other is known. Where there are neither tokens nor
-            this, every request may read and write.
+        accepts: returns what is granted to another token that has a role; None: no other is known. Where
+            there are neither tokens nor this, every request may read and write.
+        read_grants: returns what the holders of the collector's own tokens may do.
         hosts: names under which it may be called, for a console on loopback: a request under the name of
             another site (DNS rebinding) is refused. Empty: no check.
         workspace: folder of suites, experiments and gate reports.
@@ -38,7 +44,8 @@ class ConsoleSettings:
 
     tokens: Sequence[str] = ()
     writers: Sequence[str] = ()
-    accepts: Callable[[str, Role], bool] | None = None
+    accepts: Callable[[str, Role], Grant | None] | None = None
+    read_grants: Callable[[], Sequence[Grant]] = _no_grants
     hosts: frozenset[str] = frozenset()
     workspace: Path | None = None
     configured: Sequence[tuple[str, str, str]] = ()
@@ -54,23 +61,28 @@ class ConsoleSettings:
         """Whether no token is required."""
         return not self.tokens and not self.writers and self.accepts is None
 
-    def may_read(self, token: str) -> bool:
-        """Return whether a token is a reader's or a writer's."""
-        return self._is_one_of(token, (*self.tokens, *self.writers)) or self._has(
-            token, Role.READ, Role.WRITE
-        )
+    def reader(self, token: str) -> Grant | None:
+        """Return what a reader's or a writer's token grants; None where it is neither's."""
+        if self.open_to_all or self._is_one_of(token, (*self.tokens, *self.writers)):
+            return Grant(frozenset(Role))
+        return self._granted(token, Role.READ, Role.WRITE)
 
     def may_write(self, token: str) -> bool:
-        """Return whether a token is a writer's."""
-        return self._is_one_of(token, self.writers) or self._has(token, Role.WRITE)
+        """Return whether a token is a writer's, of all projects: what is written here is for all of them."""
+        if self.open_to_all or self._is_one_of(token, self.writers):
+            return True
+        grant = self._granted(token, Role.WRITE)
+        return grant is not None and grant.project is None
 
     def _is_one_of(self, token: str, known: Sequence[str]) -> bool:
         # Each is compared, so that the time says nothing about which one was near.
         fits = [hmac.compare_digest(token.encode(), each.encode()) for each in known]
         return any(fits)
 
-    def _has(self, token: str, *roles: Role) -> bool:
-        return self.accepts is not None and any(self.accepts(token, role) for role in roles)
+    def _granted(self, token: str, *roles: Role) -> Grant | None:
+        if self.accepts is None:
+            return None
+        return next((grant for role in roles if (grant := self.accepts(token, role))), None)
 
 
 READ_BY_ALL = ConsoleSettings()

@@ -11,14 +11,16 @@ import httpx
 from pydantic import BaseModel
 
 from spanproof.api import models
+from spanproof.api.gate_pages import GatePage
 from spanproof.api.routes.alerts import AlertList
 from spanproof.api.routes.boundary import Boundary
 from spanproof.api.routes.compare import Comparison
 from spanproof.api.routes.review import AgreementPage, LabelList, PersonsLabel
-from spanproof.api.routes.sessions import SessionList
-from spanproof.api.routes.suites import GatePage, Promotions
+from spanproof.api.routes.sessions import SessionList, SessionPage
+from spanproof.api.routes.suites import Promotions
 from spanproof.client.errors import ClientError
 from spanproof.trace import Layer
+from spanproof.trace.dimensions import check_dimensions, is_carried
 
 T = TypeVar("T", bound=BaseModel)
 PAGE = 500
@@ -64,14 +66,16 @@ class Call(Generic[T]):
 
 def overview(hours: float, cohort: Mapping[str, str]) -> Call[models.Overview]:
     """Verdicts per layer over time."""
-    return Call("overview", models.Overview, {"hours": hours, **cohort})
+    return Call("overview", models.Overview, {"hours": hours, **_chosen(cohort)})
 
 
 def traces(
     failing: bool | None, layer: Layer | None, hours: float | None, cohort: Mapping[str, str]
 ) -> Call[models.TraceList]:
     """Traces, newest first."""
-    return Call("traces", models.TraceList, {"failing": failing, "layer": layer, "hours": hours, **cohort})
+    return Call(
+        "traces", models.TraceList, {"failing": failing, "layer": layer, "hours": hours, **_chosen(cohort)}
+    )
 
 
 def trace(trace_id: str) -> Call[models.TracePage]:
@@ -96,12 +100,12 @@ def timeline(
         "buckets": buckets,
         "limit": 10_000,
     }
-    return Call("timelines", models.Timeline, {**query, **cohort})
+    return Call("timelines", models.Timeline, {**query, **_chosen(cohort)})
 
 
 def failures(hours: float, cohort: Mapping[str, str]) -> Call[models.FailureList]:
     """Clusters of failures."""
-    return Call("failures", models.FailureList, {"hours": hours, "limit": PAGE, **cohort})
+    return Call("failures", models.FailureList, {"hours": hours, "limit": PAGE, **_chosen(cohort)})
 
 
 def failure(cluster_id: str, hours: float) -> Call[models.FailurePage]:
@@ -122,7 +126,7 @@ def alerts(every: bool) -> Call[AlertList]:
 
 def boundary(hours: float, cohort: Mapping[str, str]) -> Call[Boundary]:
     """What programs tried to reach."""
-    return Call("boundary", Boundary, {"hours": hours, "limit": PAGE, **cohort})
+    return Call("boundary", Boundary, {"hours": hours, "limit": PAGE, **_chosen(cohort)})
 
 
 def sessions(hours: float) -> Call[SessionList]:
@@ -130,9 +134,14 @@ def sessions(hours: float) -> Call[SessionList]:
     return Call("sessions", SessionList, {"hours": hours})
 
 
+def session(session_id: str) -> Call[SessionPage]:
+    """One conversation."""
+    return Call(f"sessions/{_part(session_id)}", SessionPage, {})
+
+
 def gate(assertion: str, hours: float, cohort: Mapping[str, str]) -> Call[GatePage]:
     """An assertion tried on stored runs."""
-    return Call("gate", GatePage, {"assertion": assertion, "hours": hours, **cohort})
+    return Call("gate", GatePage, {"assertion": assertion, "hours": hours, **_chosen(cohort)})
 
 
 def labels(layer: Layer | None, wrong: bool) -> Call[LabelList]:
@@ -166,6 +175,18 @@ def promote(suite: str, runs: Sequence[tuple[str, str | None]]) -> Call[Promotio
     """Add runs to a suite."""
     given = [{"trace_id": trace_id, "run_span_id": run} for trace_id, run in runs]
     return Call("promotions", Promotions, {}, {"suite": suite, "runs": given})
+
+
+def _chosen(cohort: Mapping[str, str]) -> dict[str, str | list[str]]:
+    """Return the parameters that choose a cohort; what spans carry goes into `where`.
+
+    Raises:
+        ValueError: there is no such dimension.
+    """
+    check_dimensions(cohort)
+    carried = [f"{name}={value}" for name, value in cohort.items() if is_carried(name)]
+    own = {name: value for name, value in cohort.items() if not is_carried(name)}
+    return {**own, "where": carried} if carried else {**own}
 
 
 def _part(text: str) -> str:

@@ -10,12 +10,13 @@ import httpx
 from pydantic import BaseModel
 
 from spanproof.api import models
+from spanproof.api.gate_pages import GatePage
 from spanproof.api.routes.alerts import AlertList
 from spanproof.api.routes.boundary import Boundary
 from spanproof.api.routes.compare import Comparison
 from spanproof.api.routes.review import AgreementPage, PersonsLabel
-from spanproof.api.routes.sessions import Session
-from spanproof.api.routes.suites import GatePage, Promotions
+from spanproof.api.routes.sessions import Session, SessionPage
+from spanproof.api.routes.suites import Promotions
 from spanproof.client import calls
 from spanproof.client.calls import Call
 from spanproof.client.errors import ClientError
@@ -49,6 +50,10 @@ class Client:
     def overview(self, hours: float = 24.0, **cohort: str) -> models.Overview:
         """Return verdicts of each layer over time, and why layers gave none."""
         return self._run(calls.overview(hours, cohort))
+
+    def session(self, session_id: str) -> SessionPage:
+        """Return one conversation judged as a whole."""
+        return self._run(calls.session(session_id))
 
     def trace(self, trace_id: str) -> models.TracePage:
         """Return one trace whole; the start of its id is enough."""
@@ -196,6 +201,10 @@ class AsyncClient:
     async def overview(self, hours: float = 24.0, **cohort: str) -> models.Overview:
         """Return verdicts of each layer over time, and why layers gave none."""
         return await self._run(calls.overview(hours, cohort))
+
+    async def session(self, session_id: str) -> SessionPage:
+        """Return one conversation judged as a whole."""
+        return await self._run(calls.session(session_id))
 
     async def trace(self, trace_id: str) -> models.TracePage:
         """Return one trace whole; the start of its id is enough."""

@@ -73,7 +73,10 @@ class Telemetry:
 
     def _count_receiving(self) -> None:
         self.requests = self._counter(
-            "spanproof_receive_requests", "Export requests by protocol and outcome.", "protocol", "outcome"
+            "spanproof_receive_requests",
+            "Export requests by protocol and outcome: accepted, partial, or why it was refused.",
+            "protocol",
+            "outcome",
         )
         self.bytes_received = self._counter(
             "spanproof_receive_bytes", "Bytes of request bodies, after decompression."
@@ -85,7 +88,9 @@ class Telemetry:
             "reason",
         )
         self.spans_ignored = self._counter(
-            "spanproof_spans_ignored", "Spans acknowledged and left out, by reason.", "reason"
+            "spanproof_spans_ignored",
+            "Spans acknowledged and left out, by reason: repeated, own_evaluator.",
+            "reason",
         )
         self.spans_clamped = self._counter(
             "spanproof_receive_spans_clamped", "Spans whose time could not be and was corrected."
@@ -97,7 +102,9 @@ class Telemetry:
             "spanproof_wal_replayed_records", "Requests read again from the log at start."
         )
         self.kafka_messages = self._counter(
-            "spanproof_kafka_messages", "Messages of the topic, by what became of them.", "event"
+            "spanproof_kafka_messages",
+            "Messages of the topic by what became of them: produced, consumed, unreadable.",
+            "event",
         )
         self.kafka_partitions = Gauge(
             "spanproof_kafka_partitions", "Partitions assigned to this worker.", registry=self.registry
@@ -105,7 +112,9 @@ class Telemetry:
 
     def _count_evaluating(self) -> None:
         self.traces_completed = self._counter(
-            "spanproof_traces_completed", "Traces handed to evaluation, by why.", "why"
+            "spanproof_traces_completed",
+            "Traces handed to evaluation, by why: quiet, orphans, max_wait, memory, shutdown.",
+            "why",
         )
         self.traces_evaluated = self._counter("spanproof_traces_evaluated", "Traces evaluated and stored.")
         self.traces_failed = self._counter(
@@ -113,7 +122,7 @@ class Telemetry:
         )
         self.evaluation_attempts_failed = self._counter(
             "spanproof_evaluation_attempts_failed",
-            "Attempts to evaluate a trace that failed, by stage.",
+            "Attempts to evaluate a trace that failed, by stage: those that are repeated, and last ones.",
             "stage",
         )
         self.evaluation_seconds = Histogram(
@@ -135,7 +144,10 @@ class Telemetry:
             "spanproof_store_retries", "Failed attempts to write to the store."
         )
         self.forwarded = self._counter(
-            "spanproof_forward_requests", "Forwarded requests by signal and outcome.", "signal", "outcome"
+            "spanproof_forward_requests",
+            "Forwarded requests by signal and outcome: sent, partial, refused, dropped.",
+            "signal",
+            "outcome",
         )
         self.forward_waiting = Gauge(
             "spanproof_forward_waiting_requests",
@@ -145,12 +157,16 @@ class Telemetry:
         )
         self.notifications = self._counter(
             "spanproof_notifications",
-            "Attempts to deliver notifications of alerts, by kind of target and outcome.",
+            "Attempts to deliver notifications, by kind of target and outcome:"
+            " delivered, retrying, superseded, given_up.",
             "kind",
             "outcome",
         )
         self.sink_scores = self._counter(
-            "spanproof_sink_scores", "Scores for sinks, by sink and outcome.", "sink", "outcome"
+            "spanproof_sink_scores",
+            "Scores for sinks, by sink and outcome: sent, retried, postponed, refused, expired, dropped.",
+            "sink",
+            "outcome",
         )
         self.sink_waiting = Gauge(
             "spanproof_sink_waiting_scores",
@@ -165,7 +181,7 @@ class Telemetry:
     def _count_verdicts(self) -> None:
         self.json_requests = self._counter(
             "spanproof_json_requests",
-            "Requests for a verdict or a route, or with scores, by outcome.",
+            "Requests for a verdict or a route, or with scores, by outcome: answered, or why it was refused.",
             "kind",
             "outcome",
         )
@@ -174,7 +190,10 @@ class Telemetry:
         )
         self.verdicts_given = self._counter("spanproof_verdicts", "Verdicts given on request.", "verdict")
         self.routes = self._counter(
-            "spanproof_routes", "Routes given on request, by rule and action.", "rule", "action"
+            "spanproof_routes",
+            "Routes given on request, by rule (empty for the action continue) and action.",
+            "rule",
+            "action",
         )
         self.json_seconds = Histogram(
             "spanproof_json_seconds",

@@ -57,7 +57,8 @@ class VerdictCounts(Collector):
         """Yield the counters."""
         verdicts = CounterMetricFamily(
             "spanproof_evaluation_verdicts",
-            "Verdicts stored, each run once, by score and cohort.",
+            "Verdicts stored, each run once, by score and cohort:"
+            " pass, fail, open (scored without a verdict), skipped, errored.",
             labels=_LABELS,
         )
         folded = CounterMetricFamily(

@@ -34,6 +34,7 @@ from spanproof.evaluators.judge import (
     load_rubrics,
 )
 from spanproof.evaluators.lint import Lint
+from spanproof.evaluators.local_model import LocalModel
 from spanproof.evaluators.model import UserHints
 from spanproof.evaluators.presence import NoCode
 from spanproof.evaluators.replay import FixtureBook, load_fixtures
@@ -136,7 +137,7 @@ def _fixtures(config: Config) -> FixtureBook:
 def user_hints(config: Config) -> UserHints:
     """Return what the user configures beside the traces. One price table serves the judge and the agents."""
     synonyms = {state: tuple(words) for state, words in config.evaluation.synonyms.items()}
-    return UserHints(synonyms, config.judge.prices)
+    return UserHints(synonyms, config.judge.prices, frozenset(config.evaluation.without_rules))
 
 
 def _build_packages(fixtures: FixtureBook, own: Sequence[Function | BuiltIn], sandbox: Sandbox) -> None:
@@ -177,6 +178,11 @@ def evaluators_of(config: Config, sandbox: Sandbox | None) -> list[Evaluator]:
     optional: list[Evaluator] = [Lint()] if rules.lint else []
     if rules.without_code:
         optional.append(NoCode(rules.without_code))
+    model = rules.groundedness_model
+    if model.path is not None:
+        optional.append(
+            LocalModel(model.path, accept=model.accept, reject=model.reject, max_tokens=model.max_tokens)
+        )
     return [*installed(), *optional, *own, *_judges(config.judge), *_graded(config)]
 
 

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, field_va
 
 from spanproof.config.section import Seconds, Section
 from spanproof.evaluators.check_kinds import Check
+from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.known_packages import KNOWN_PACKAGES
 from spanproof.evaluators.sampling import SampleBy
 from spanproof.trace import Cohort, Layer, SpanKind
@@ -50,6 +51,25 @@ class Sample(Section):
     by: SampleBy = Field(
         default=SampleBy.TRACE,
         description="`trace` draws whole traces, `layer` each layer of a trace for itself.",
+    )
+
+
+class GroundednessModel(Section):
+    """A classifier of your own for what groundedness leaves open; see docs/layers/groundedness.md."""
+
+    path: Path | None = Field(
+        default=None,
+        description="A directory with `model.onnx` and `tokenizer.json`; nothing is downloaded."
+        " Needs the extra `groundedness-model`.",
+    )
+    accept: float = Field(
+        default=0.9, ge=0.5, le=1, description="At or above this probability the answer passes."
+    )
+    reject: float = Field(
+        default=0.05, ge=0, lt=0.5, description="At or below this probability the answer fails."
+    )
+    max_tokens: int = Field(
+        default=4096, ge=64, le=131_072, description="Most tokens it reads; the oldest outputs are cut first."
     )
 
 
@@ -114,6 +134,15 @@ class Evaluation(Section):
         default={},
         description="Your own words for a state, by its usual name: `{shipped: [on the truck]}`; answers and"
         " outputs that use either are held to mean the same.",
+    )
+    groundedness_model: GroundednessModel = Field(
+        default=GroundednessModel(),
+        description="A local ONNX model for answers that groundedness leaves open.",
+    )
+    without_rules: tuple[GroundednessRule, ...] = Field(
+        default=(),
+        description="Rules of groundedness that are switched off, by the ids in docs/layers/groundedness.md;"
+        " what only such a rule decides stays to the learned choice.",
     )
     store_batch: int = Field(default=256, ge=1, description="Most traces written to the store in one batch.")
     store_every_s: Seconds = Field(

@@ -40,8 +40,14 @@ class Token(Section):
     project: str | None = Field(
         default=None,
         min_length=1,
-        description="Project of everything that is sent with it, whatever the sender names; none: the "
-        "sender's.",
+        description="Project of everything that is sent with it, whatever the sender names, and the only "
+        "one whose data its holder reads in the console; none: the sender's, and all.",
+    )
+    name: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=100,
+        description="What the settings of the console list it as; the token itself is never shown.",
     )
 
     @model_validator(mode="before")

@@ -103,6 +103,12 @@ class Oidc(Section):
         description="Claims a token must carry with this value, or with a list that has it, such as "
         "`{groups: reviewers}`.",
     )
+    project_claim: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Claim that names the one project whose data a reader sees; a token without it is "
+        "refused. None: readers see all.",
+    )
 
 
 class Console(Section):

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from clickhouse_connect.driver.client import Client
 
-from spanproof.sandbox.scanners.rules import find_rule
 from spanproof.store.dimensions import column_of
 from spanproof.store.filters import Filter
 
@@ -51,7 +50,6 @@ class Breakdown:
 _REPLAYED: Final = "unreplayed = ''"
 _SCANNED: Final = "verdict != ''"
 _KIND: Final = "concat(kind, if(allowed, '', ' (blocked)'))"
-_WEAKNESS: Final = "transform(toString(rule), {rules:Array(String)}, {cwes:Array(String)}, '')"
 _FACTS: Final = {
     Fact.FAILURE_CLASS: ("replays", _REPLAYED, "[toString(failure_class)]"),
     Fact.ATTEMPT: (
@@ -64,7 +62,11 @@ _FACTS: Final = {
         _SCANNED,
         "arrayFilter((rule, verdict) -> verdict = 'deny', Findings.Rule, Findings.Verdict)",
     ),
-    Fact.CWE: ("snippets", _SCANNED, f"arrayMap(rule -> {_WEAKNESS}, Findings.Rule)"),
+    Fact.CWE: (
+        "snippets",
+        _SCANNED,
+        "arrayMap(cwe -> if(cwe = 0, '', concat('CWE-', toString(cwe))), Findings.Cwe)",
+    ),
 }
 """The table, which of its rows could have the thing, and what a row has."""
 
@@ -84,7 +86,7 @@ def break_down(
         f" INNER JOIN ({cohorts}) AS runs USING (trace_id, run_span_id)"
     )
     grouped = f" GROUP BY {keys.removesuffix(', ')}" if by else ""
-    parameters = {**bound, **times, **(_weaknesses(client, database) if fact is Fact.CWE else {})}
+    parameters = {**bound, **times}
     wholes = client.query(f"SELECT {keys}count() FROM ({rows}){grouped}", parameters=parameters).result_rows  # noqa: S608
     whole = {tuple(map(str, row[:-1])): int(row[-1]) for row in wholes}
     found = client.query(
@@ -110,21 +112,3 @@ def _cohorts(database: str, chosen: Filter, by: Sequence[str]) -> tuple[str, dic
         " AND name = layer) AS scores GROUP BY trace_id, run_span_id"
     )
     return runs, bound | keys
-
-
-def _weaknesses(client: Client, database: str) -> dict[str, list[str]]:
-    """Return the rules that were found and the weakness of each, empty where a rule is none."""
-    rows = client.query(
-        f"SELECT DISTINCT arrayJoin(Findings.Rule) AS rule FROM {database}.snippets"  # noqa: S608
-    ).result_rows
-    rules = sorted(str(row[0]) for row in rows) or [""]
-    return {"rules": rules, "cwes": [_weakness(rule) for rule in rules]}
-
-
-def _weakness(rule: str) -> str:
-    try:
-        number = find_rule(rule).cwe
-    except KeyError:
-        # A rule of a team's own, or of another scanner: its findings are stored without their weakness.
-        return ""
-    return f"CWE-{number}" if number is not None else ""

@@ -12,19 +12,28 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from spanproof.store.connection import Connections
-from spanproof.store.dimensions import column_of
+from spanproof.store.dimensions import SUBJECT_KEYS, column_of
 from spanproof.store.filters import Filter
 from spanproof.store.queries import score_columns
 from spanproof.store.rows import score_of
 from spanproof.store.values import RunRow, TraceRow
 from spanproof.trace import Label, Layer, Outcome, Score
+from spanproof.trace.dimensions import Subject
 
+_SESSION_KEYS: Final = SUBJECT_KEYS[Subject.SESSION]
 _SESSION: Final = (
-    "if(SpanAttributes['session.id'] != '', SpanAttributes['session.id'],"
-    " SpanAttributes['gen_ai.conversation.id'])"
+    "arrayFirst(value -> value != '', ["
+    + ", ".join(f"SpanAttributes['{key}'], ResourceAttributes['{key}']" for key in _SESSION_KEYS)
+    + "])"
 )
 _HAS_SESSION: Final = (
-    "(mapContains(SpanAttributes, 'session.id') OR mapContains(SpanAttributes, 'gen_ai.conversation.id'))"
+    "("
+    + " OR ".join(
+        f"mapContains({column}, '{key}')"
+        for column in ("SpanAttributes", "ResourceAttributes")
+        for key in _SESSION_KEYS
+    )
+    + ")"
 )
 _NO_COHORT: Final[Mapping[str, str]] = MappingProxyType({})
 LABEL_NAME: Final = "verdict"

@@ -11,9 +11,10 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -24,6 +25,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError, OperationalErr
 from spanproof.store.errors import StoreBusy, StoreError, StoreUnavailable
 from spanproof.store.hold import Hold, holder_of
 from spanproof.store.layout import Layout
+from spanproof.store.projects import project_settings
 from spanproof.store.schema import FINAL_SETTINGS
 
 if TYPE_CHECKING:
@@ -74,6 +76,11 @@ _TRANSIENT = frozenset(
 class Connections:
     """Clients of one location, leased one at a time; thread-safe.
 
+    Args:
+        open_client: opens a client whose queries have these settings beside its own.
+        release: lets go of the location.
+        settings: of every query.
+
     Attributes:
         name: the location as the user gave it, without a password.
         layout: the database that holds the tables, and its cluster.
@@ -85,17 +92,20 @@ class Connections:
         self,
         name: str,
         layout: Layout,
-        open_client: Callable[[], Client],
+        open_client: Callable[[Mapping[str, Any]], Client],
         release: Callable[[], None],
         *,
         exclusive: bool = False,
         borrowed: bool = False,
+        settings: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.name = name
         self.layout = layout
         self.exclusive = exclusive
         self.borrowed = borrowed
         self._open_client = open_client
+        self._settings = settings
+        self._limited: dict[str, Connections] = {}
         self._release = release
         self._idle: list[Client] = []
         self._guard = threading.Lock()
@@ -129,6 +139,31 @@ class Connections:
             kind = StoreUnavailable if transient else StoreError
             raise kind(f"store {self.name}: {_first_line(problem)}") from problem
 
+    def limited_to(self, project: str) -> Connections:
+        """Return connections that read rows of one project alone; they are closed with these.
+
+        Raises:
+            StoreError: the process that holds the directory answers the queries, without the limit.
+        """
+        if self.borrowed:
+            raise StoreError(
+                f"store {self.name} is reached through the process that holds it, which limits no client to"
+                " a project: serve the console from that process (`spanproof serve`)"
+            )
+        with self._guard:
+            known = self._limited.get(project)
+            if known is None:
+                settings = {**self._settings, **project_settings(self.layout, project)}
+                known = self._limited[project] = Connections(
+                    self.name,
+                    self.layout,
+                    self._open_client,
+                    lambda: None,
+                    exclusive=self.exclusive,
+                    settings=settings,
+                )
+            return known
+
     def close(self) -> None:
         """Close every idle client and let go of the directory. Safe to call twice."""
         with self._guard:
@@ -136,8 +171,11 @@ class Connections:
                 return
             self._closed = True
             idle, self._idle = self._idle, []
+            limited = list(self._limited.values())
         if os.getpid() != self._pid:
             return
+        for connections in limited:
+            connections.close()
         for client in idle:
             client.close()
         self._release()
@@ -155,7 +193,7 @@ class Connections:
         with self._guard:
             if self._idle:
                 return self._idle.pop()
-        return self._open_client()
+        return self._open_client(self._settings)
 
     def _give_back(self, client: Client, *, broken: bool) -> None:
         with self._guard:
@@ -236,7 +274,11 @@ def _borrow(directory: Path, url: str) -> Connections:
 
 def _reach(name: str, layout: Layout, arguments: dict[str, Any], *, borrowed: bool = False) -> Connections:
     connections = Connections(
-        name, layout, lambda: _open(arguments, layout.settings), lambda: None, borrowed=borrowed
+        name,
+        layout,
+        lambda settings: _open(arguments, {**layout.settings, **settings}),
+        lambda: None,
+        borrowed=borrowed,
     )
     with connections.lease():
         pass
@@ -268,11 +310,11 @@ def _embedded(directory: Path, *, read_only: bool, share: bool) -> Connections:
     settings = {**_SETTINGS, **Layout(DEFAULT_DATABASE).settings}
     fronts: list[Front] = []
 
-    def open_client() -> Client:
+    def open_client(more: Mapping[str, Any]) -> Client:
         return clickhouse_connect.get_client(
             interface="chdb",
             path=str(real / "data"),
-            settings=settings,
+            settings={**settings, **more},
         )
 
     def release() -> None:

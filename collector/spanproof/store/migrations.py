@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from clickhouse_connect.driver.client import Client
 
+from spanproof.sandbox.scanners.rules import RULES
 from spanproof.store.errors import SchemaTooNew, StoreError
 from spanproof.store.layout import Layout
 from spanproof.store.schema import (
@@ -24,6 +25,7 @@ from spanproof.store.schema import (
     OTEL_TRACES,
     ROLLUP_MARKS,
     SCORES,
+    SNIPPETS,
     TABLES,
     TRACES,
     VERDICT_DAYS,
@@ -117,6 +119,20 @@ _FILLED = {"failing": "layers", "evaluated_ns": "evaluated_ns + 1"}
 """What a trace's row gets in the columns that filling it changes."""
 
 
+def _add_weaknesses(client: Client, layout: Layout) -> None:
+    """Add the CWE number of each finding; earlier rows have that of the rule, where it is one of ours."""
+    known = {name: rule.cwe for name, rule in RULES.items() if rule.cwe is not None}
+    given = (
+        f"transform(replaceRegexpOne(toString(rule), '^(python|shell|sql|javascript)[.]', ''), {list(known)},"
+    )
+    given += f" {list(known.values())}, 0)"
+    column = f"`Findings.Cwe` Array(UInt32) DEFAULT arrayMap(rule -> {given}, `Findings.Rule`)"
+    for statement in layout.alter(
+        SNIPPETS.name, f"ADD COLUMN IF NOT EXISTS {column} AFTER `Findings.Message`"
+    ):
+        client.command(statement)
+
+
 MIGRATIONS = (
     Migration(1, _create(*TABLES)),
     Migration(2, _add_amounts),
@@ -129,6 +145,7 @@ MIGRATIONS = (
     Migration(9, _count_every_hour),
     Migration(10, _add_failing_layers),
     Migration(11, _create(LEASES)),
+    Migration(12, _add_weaknesses),
 )
 """In order. A released step never changes: a later one alters what it made."""
 

@@ -17,7 +17,7 @@ from clickhouse_connect.driver.client import Client
 from spanproof.store.cells import table_time
 from spanproof.store.dimensions import OTHERS, column_of
 from spanproof.store.filters import Filter, verdict_conditions
-from spanproof.store.rollups import SUMS, verdict_source
+from spanproof.store.rollups import SUMS, VERDICT_SUMS, verdict_source
 from spanproof.store.rows import failing_layers, score_of
 from spanproof.store.schema import ROLLUP_SUMS, SCORES
 from spanproof.store.values import FailRate, FailsWhen, Group, RunRow, TraceRow
@@ -58,7 +58,7 @@ def score_rows(client: Client, database: str, chosen: Filter) -> Iterator[Mappin
 def counts(client: Client, database: str, chosen: Filter, fails_when: FailsWhen | None = None) -> FailRate:
     """Verdicts counted, without the scores behind them."""
     source, bound = verdict_source(client, database, chosen, fails_when)
-    return counted(client.query(f"SELECT {SUMS} FROM {source}", parameters=bound).result_rows[0])  # noqa: S608
+    return counted(client.query(f"SELECT {VERDICT_SUMS} FROM {source}", parameters=bound).result_rows[0])  # noqa: S608
 
 
 def failing_rows(
@@ -87,7 +87,7 @@ def verdict_timeline(
     """Verdicts of the layers' own values, counted by layer and stretch of time, in order of time."""
     source, bound = verdict_source(client, database, chosen, bucket_ns=bucket_ns)
     rows = client.query(
-        f"SELECT layer, {_BUCKET} AS bucket, {SUMS} FROM {source} WHERE name = layer"  # noqa: S608
+        f"SELECT layer, {_BUCKET} AS bucket, {VERDICT_SUMS} FROM {source} WHERE name = layer"  # noqa: S608
         " GROUP BY layer, bucket ORDER BY bucket, layer",
         parameters={**bound, "bucket": bucket_ns},
     ).result_rows
@@ -101,7 +101,7 @@ def verdicts_by(
     column = column_of(dimension)
     source, bound = verdict_source(client, database, chosen, by=(dimension,))
     rows = client.query(
-        f"SELECT {column}, layer, {SUMS} FROM {source} WHERE name = layer"  # noqa: S608
+        f"SELECT {column}, layer, {VERDICT_SUMS} FROM {source} WHERE name = layer"  # noqa: S608
         f" GROUP BY {column}, layer ORDER BY {column}, layer",
         parameters=bound,
     ).result_rows

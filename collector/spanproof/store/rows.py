@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from spanproof.evaluators.model import NoReplay, Replay, RunEvaluation, TraceEvaluation
-from spanproof.failures import Failure, failures_in
+from spanproof.failures import Failure
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.store.cells import Row, storable, table_time, unsigned
 from spanproof.store.documents import DOCUMENT_FORMAT
@@ -47,6 +47,9 @@ def rows_of(
 
     `more` are scores of it that its document does not hold.
     """
+    # Here and not above: it loads every evaluator, which a reader of the store does without.
+    from spanproof.failures.extract import failures_in
+
     rows: dict[Table, list[Row]] = {
         SCORES: [score_row(score, written_ns) for score in more],
         SNIPPETS: [],
@@ -177,6 +180,7 @@ def _findings(scan: Scan | None) -> Row:
         "Findings.Verdict": [finding.verdict.value for finding in found],
         "Findings.Line": [max(0, finding.line) for finding in found],
         "Findings.Message": [storable(finding.message) for finding in found],
+        "Findings.Cwe": [finding.cwe or 0 for finding in found],
     }
 
 

@@ -192,6 +192,7 @@ SNIPPETS = Table(
         ("Findings.Verdict", "Array(LowCardinality(String))"),
         ("Findings.Line", "Array(UInt32)"),
         ("Findings.Message", "Array(String) CODEC(ZSTD(3))"),
+        ("Findings.Cwe", "Array(UInt32)"),
         *_VERSIONED,
     ),
     key=("project", "toStartOfHour(span_time)", "trace_id", "span_id", "snippet_id"),

@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from clickhouse_connect.driver.client import Client
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -22,7 +22,6 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import queries, rollups
 from spanproof.store.alerts import AlertLog
-from spanproof.store.backup import Manifest, restore_backup, write_backup
 from spanproof.store.breakdown import Breakdown, Fact, break_down
 from spanproof.store.browse import Browse
 from spanproof.store.cells import Row
@@ -64,12 +63,13 @@ from spanproof.store.schema import (
     TRACES,
     Table,
 )
-from spanproof.store.spans import SpanColumns
-from spanproof.store.sql import select
 from spanproof.store.supersede import before, supersede
 from spanproof.store.values import FailRate, FailsWhen, Group, TraceRow
 from spanproof.trace import Layer, Score
 from spanproof.trace.dimensions import Subject
+
+if TYPE_CHECKING:
+    from spanproof.store.backup import Manifest
 
 _HOUR_NS = rollups.HOUR_S * 10**9
 
@@ -128,6 +128,14 @@ class Store:
         """Whether it is a directory that this process holds."""
         return self._connections.exclusive
 
+    def limited_to(self, project: str) -> Store:
+        """Return this store as one that reads rows of one project alone; it is closed with this one.
+
+        Raises:
+            StoreError: it is reached through the process that holds it.
+        """
+        return Store(self._connections.limited_to(project))
+
     def write(self, evaluations: Sequence[TraceEvaluation]) -> None:
         """Write evaluations with their snippets, replays and scores; spans are written by `write_spans`.
 
@@ -175,6 +183,8 @@ class Store:
             StoreUnavailable: the server does not answer; worth a retry.
             StoreError: the database refused.
         """
+        from spanproof.store.spans import SpanColumns  # loads Arrow: only where something is written
+
         columns = SpanColumns(project, time.time_ns())
         for request in requests:
             columns.add(request)
@@ -307,6 +317,8 @@ class Store:
         Raises:
             StoreError: it is something else than one SELECT over tables, or the database refuses it.
         """
+        from spanproof.store.sql import select  # loads a parser of SQL
+
         with self._connections.lease() as client:
             return select(client, self._database, sql, limit)
 
@@ -558,7 +570,7 @@ class Store:
             counted = queries.counts(client, self._database, chosen, fails_when)
             rows = (
                 queries.failing_rows(client, self._database, chosen, failing, fails_when)
-                if counted.failed
+                if counted.failed and failing
                 else []
             )
         return FailRate(
@@ -634,6 +646,8 @@ class Store:
         Raises:
             StoreError: the directory is there already, or cannot be written.
         """
+        from spanproof.store.backup import write_backup  # loads Arrow
+
         with self._connections.lease() as client:
             return write_backup(client, self._database, directory)
 
@@ -643,6 +657,8 @@ class Store:
         Raises:
             StoreError: it is not, or the backup cannot be read.
         """
+        from spanproof.store.backup import restore_backup  # loads Arrow
+
         with self._connections.lease() as client:
             return restore_backup(client, self._connections.layout, directory)
 

@@ -12,7 +12,7 @@ from spanproof.benchmarks.contamination import Contamination
 from spanproof.benchmarks.model import Answer, Grade, Graded, Problem
 from spanproof.benchmarks.run import GradedAnswer
 from spanproof.evaluators.intervals import Interval, wilson
-from spanproof.experiments.statistics import pass_at_k, pass_hat_k
+from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 from spanproof.sandbox import FailureClass
 
 

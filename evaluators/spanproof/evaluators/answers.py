@@ -11,7 +11,6 @@ import re
 from math import isclose
 from typing import Any
 
-import jsonschema
 import re2
 
 from spanproof.trace import JsonValue
@@ -54,6 +53,8 @@ def check_schema(schema: Any) -> None:
     Raises:
         ValueError: it is none; says why.
     """
+    import jsonschema  # loads much: only where there is a schema
+
     try:
         jsonschema.validators.validator_for(schema).check_schema(schema)
     except jsonschema.SchemaError as problem:
@@ -62,6 +63,8 @@ def check_schema(schema: Any) -> None:
 
 def find_misfit(schema: Any, value: JsonValue) -> str | None:
     """Return why a value does not fit a schema; None where it does."""
+    import jsonschema
+
     validator = jsonschema.validators.validator_for(schema)(schema)
     error = next(iter(validator.iter_errors(value)), None)
     return None if error is None else str(error.message)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.outcomes.model import Account
 from spanproof.sandbox import Execution, JsonValue
 from spanproof.sandbox.policy import Policy
@@ -212,10 +213,12 @@ class UserHints:
     Attributes:
         synonyms: other words for a state, by the word it is usually called (`{"shipped": ["on the truck"]}`).
         prices: US dollars per million tokens, in and out, by model, beside the shipped table.
+        without_rules: rules of groundedness that are switched off.
     """
 
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    without_rules: frozenset[GroundednessRule] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ class Unit(StrEnum):
 
     NONE = ""
     STEPS = "steps"
+    ERRORS = "errors"
     TOKENS = "tokens"
     USD = "USD"
     SECONDS = "s"
@@ -44,6 +45,7 @@ UNIT_FACTORS: Final[Mapping[Unit, Mapping[str, float]]] = MappingProxyType(
     {
         Unit.NONE: {"%": 0.01},
         Unit.STEPS: {"steps": 1.0, "step": 1.0},
+        Unit.ERRORS: {"errors": 1.0, "error": 1.0},
         Unit.TOKENS: {"tokens": 1.0, "token": 1.0, "k": 1_000.0, "M": 1_000_000.0},
         Unit.USD: {"USD": 1.0, "usd": 1.0, "$": 1.0},
         Unit.SECONDS: {"s": 1.0, "ms": 0.001, "min": 60.0, "h": 3600.0},
@@ -198,6 +200,7 @@ def _trajectory() -> Iterator[ScoreSpec]:
         yield ScoreSpec(layer, name, part_of="tool_calling", weight=0.25, advisory=True)
     yield ScoreSpec(layer, "first_mistake", advisory=True)
     yield from _metric(layer, "steps", Unit.STEPS)
+    yield from _metric(layer, "consecutive_errors", Unit.ERRORS)
     yield from _metric(layer, "tokens", Unit.TOKENS)
     yield from _metric(layer, "cost_usd", Unit.USD)
     rated = "only a store has it, of runs that a user rated"

@@ -19,8 +19,9 @@ from spanproof.experiments.experiment import (
 from spanproof.experiments.notebook import run
 from spanproof.experiments.run import run_experiment
 from spanproof.experiments.settings import Settings, Tools
-from spanproof.experiments.statistics import bootstrap_difference, mcnemar, pass_at_k, pass_hat_k
+from spanproof.experiments.statistics import bootstrap_difference, mcnemar
 from spanproof.experiments.trial import Trial, TrialVerdict
+from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 
 __all__ = [
     "AgentUnderTest",

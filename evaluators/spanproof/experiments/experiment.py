@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 from spanproof.evaluators.intervals import Interval, wilson
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.folder import ExperimentFolder
-from spanproof.experiments.statistics import bootstrap_difference, mcnemar, pass_at_k, pass_hat_k
+from spanproof.experiments.statistics import bootstrap_difference, mcnemar
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, count, mark_code
+from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 from spanproof.suites import Case
 from spanproof.trace import Label, Layer
 

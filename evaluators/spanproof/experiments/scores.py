@@ -1,15 +1,15 @@
-"""The scores of an experiment's runs: what the gate checks."""
+"""The scores and the trials of an experiment: what the gate checks."""
 
 from __future__ import annotations
 
 import json
 
 from spanproof.experiments.experiment import Experiment
-from spanproof.gate import read_scores
+from spanproof.gate import CaseTrials, read_scores
 from spanproof.trace import Score
 
 
-def scores_of(experiment: Experiment) -> tuple[Score, ...]:
-    """Return the scores of all trials that left a run."""
-    rows = (experiment.row_of(trial) for trial in experiment.trials)
-    return tuple(read_scores((json.dumps(row) for row in rows if row), experiment.folder))
+def scores_of(experiment: Experiment) -> tuple[Score | CaseTrials, ...]:
+    """Return the trials of every case, and the scores of those that left a run."""
+    cases = json.dumps({"cases": list(experiment.json_cases())})
+    return tuple(read_scores([cases], experiment.folder))

@@ -1,9 +1,4 @@
-"""Estimates over trials: pass@k, pass^k, and paired comparisons.
-
-pass@k is the chance that at least one of k trials passes, pass^k that all k do. Both are the unbiased
-estimators over n trials of which c passed (Chen et al. 2021, "Evaluating Large Language Models Trained on
-Code"; Yao et al. 2024, "tau-bench"), exact for any n.
-"""
+"""Paired comparisons of two experiments."""
 
 from __future__ import annotations
 
@@ -14,26 +9,6 @@ from math import comb
 from statistics import fmean
 
 _RESAMPLES = 10_000
-
-
-def pass_at_k(trials: int, passed: int, k: int) -> float:
-    """Return the chance that at least one of `k` trials passes.
-
-    Raises:
-        ValueError: `k` is not from 1 to the number of trials.
-    """
-    _check(trials, passed, k)
-    return float(1 - Fraction(comb(trials - passed, k), comb(trials, k)))
-
-
-def pass_hat_k(trials: int, passed: int, k: int) -> float:
-    """Return the chance that all of `k` trials pass.
-
-    Raises:
-        ValueError: `k` is not from 1 to the number of trials.
-    """
-    _check(trials, passed, k)
-    return float(Fraction(comb(passed, k), comb(trials, k)))
 
 
 def mcnemar(lost: int, won: int) -> float:
@@ -65,8 +40,3 @@ def bootstrap_difference(before: Sequence[float], now: Sequence[float]) -> tuple
     means = sorted(fmean(draw.choices(differences, k=len(differences))) for _ in range(_RESAMPLES))
     low, high = means[_RESAMPLES * 25 // 1000], means[_RESAMPLES * 975 // 1000 - 1]
     return fmean(differences), low, high
-
-
-def _check(trials: int, passed: int, k: int) -> None:
-    if not (0 <= passed <= trials and 1 <= k <= trials):
-        raise ValueError(f"pass@{k} needs at least {k} trials, got {trials} of which {passed} passed")

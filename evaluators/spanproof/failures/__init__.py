@@ -2,7 +2,6 @@
 
 from spanproof.failures.causes import Explanation, explain, sign
 from spanproof.failures.clusters import cluster
-from spanproof.failures.extract import failures_in
 from spanproof.failures.messages import Raised, mask, read_raised
 from spanproof.failures.model import Failure, Signature, State
 from spanproof.failures.taxonomy import Kind, Rating, kinds, rate_run
@@ -17,7 +16,6 @@ __all__ = [
     "State",
     "cluster",
     "explain",
-    "failures_in",
     "kinds",
     "mask",
     "rate_run",

@@ -15,6 +15,7 @@ from spanproof.gate.assertion import (
     NoWorse,
     Quantifier,
     ScoreRef,
+    TrialsAssertion,
 )
 from spanproof.gate.check import check
 from spanproof.gate.errors import (
@@ -31,6 +32,7 @@ from spanproof.gate.outputs import Verdict
 from spanproof.gate.query import ScoreQuery
 from spanproof.gate.reading import read_scores
 from spanproof.gate.report import AssertionReport, CaseResult, CaseState, GateReport, RunRows
+from spanproof.gate.trials import CaseTrials
 
 __all__ = [
     "AggregateAssertion",
@@ -47,6 +49,7 @@ __all__ = [
     "CaseAssertion",
     "CaseResult",
     "CaseState",
+    "CaseTrials",
     "Comparison",
     "Condition",
     "Function",
@@ -59,6 +62,7 @@ __all__ = [
     "RunRows",
     "ScoreQuery",
     "ScoreRef",
+    "TrialsAssertion",
     "Verdict",
     "check",
     "parse",

@@ -2,7 +2,8 @@
 
 A `CaseAssertion` compares the scores of each case and counts the cases that satisfy it. An
 `AggregateAssertion` compares one number over all scores, with a threshold or with a baseline. `str()` of an
-assertion is its canonical text, which parses to an equal assertion. Shares are exact fractions: 90 % of 10
+assertion is its canonical text, which parses to an equal assertion. A
+`TrialsAssertion` compares the chance that trials pass. Shares are exact fractions: 90 % of 10
 cases is 9.
 """
 
@@ -15,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from spanproof.evaluators.scores import ScoreSpec, Unit, find, nearest, score_id
 from spanproof.trace import Cohort, Label, Layer, Scored
@@ -324,10 +325,38 @@ class AggregateAssertion:
         return f"{self.function.value}({self.score})"
 
 
-Assertion: TypeAlias = CaseAssertion | AggregateAssertion
+@dataclass(frozen=True, slots=True)
+class TrialsAssertion:
+    """A claim about the trials of each case: `pass@5 >= 0.8`, `pass^3 >= 0.5`.
+
+    Attributes:
+        all_of: whether all `k` trials must pass (`pass^k`), else one of them (`pass@k`).
+    """
+
+    k: int
+    all_of: bool
+    limit: Bound | NoWorse
+    where: tuple[Condition, ...] = ()
+
+    unit: ClassVar[Unit] = Unit.NONE
+    high: ClassVar[float] = 1.0
+
+    def __str__(self) -> str:
+        return f"{self.subject} {self.limit.text(self.unit)}{_where(self.where)}"
+
+    @property
+    def subject(self) -> str:
+        """What is compared: `pass@5`."""
+        return f"pass{'^' if self.all_of else '@'}{self.k}"
 
 
-def is_about(assertion: Assertion, cohort: Cohort) -> bool:
+ScoreAssertion: TypeAlias = CaseAssertion | AggregateAssertion
+"""An assertion about one score."""
+
+Assertion: TypeAlias = ScoreAssertion | TrialsAssertion
+
+
+def is_about(assertion: ScoreAssertion, cohort: Cohort) -> bool:
     """Whether a case of this cohort is one of the assertion's cases."""
     return all(condition.holds_for(cohort) for condition in assertion.where)
 

@@ -22,12 +22,15 @@ from spanproof.gate.assertion import (
     CaseAssertion,
     Function,
     NoWorse,
+    ScoreAssertion,
+    TrialsAssertion,
     is_about,
 )
 from spanproof.gate.errors import NoBaseline
 from spanproof.gate.missing import explain_missing
 from spanproof.gate.outputs import Verdict
 from spanproof.gate.report import AssertionReport, CaseResult, CaseState, GateReport
+from spanproof.gate.trials import CaseTrials, report_trials
 from spanproof.trace import Errored, Label, Layer, Score, Scored, Skipped
 
 _Case = tuple[str, str]
@@ -51,20 +54,23 @@ class CaseScores:
 
 @dataclass(frozen=True, slots=True)
 class _Gathered:
-    """All cases, and the names of all scores by layer."""
+    """All cases, the names of all scores by layer, and the trials of cases where there are."""
 
     cases: Sequence[CaseScores]
     names: Mapping[Layer, AbstractSet[str]]
+    trials: Sequence[CaseTrials]
 
 
 def check(
-    assertions: Sequence[Assertion], scores: Iterable[Score], baseline: Iterable[Score] | None = None
+    assertions: Sequence[Assertion],
+    scores: Iterable[Score | CaseTrials],
+    baseline: Iterable[Score | CaseTrials] | None = None,
 ) -> GateReport:
     """Check every assertion over these scores, which are read once.
 
     Args:
         assertions: what is checked.
-        scores: of the runs that are judged.
+        scores: of the runs that are judged, with the trials of cases where an agent was run on a suite.
         baseline: scores to compare with, for assertions with `no_worse_than baseline`.
 
     Raises:
@@ -79,24 +85,34 @@ def check(
 
 
 def _needs_baseline(assertion: Assertion) -> bool:
-    return isinstance(assertion, AggregateAssertion) and isinstance(assertion.limit, NoWorse)
+    return not isinstance(assertion, CaseAssertion) and isinstance(assertion.limit, NoWorse)
 
 
-def _gather(assertions: Sequence[Assertion], scores: Iterable[Score]) -> _Gathered:
-    wanted = {(assertion.score.layer, assertion.score.row_name) for assertion in assertions}
+def _gather(assertions: Sequence[Assertion], scores: Iterable[Score | CaseTrials]) -> _Gathered:
+    wanted = {
+        (assertion.score.layer, assertion.score.row_name)
+        for assertion in assertions
+        if not isinstance(assertion, TrialsAssertion)
+    }
+    trials: list[CaseTrials] = []
     cases: dict[_Case, CaseScores] = {}
     names: dict[Layer, set[str]] = {layer: set() for layer in Layer}
     for score in scores:
+        if isinstance(score, CaseTrials):
+            trials.append(score)
+            continue
         case = cases.setdefault((score.trace_id, score.run_span_id), CaseScores(score))
         name = (score.layer, score.name)
         names[score.layer].add(score.name)
         case.bears_code |= score.snippet_id is not None or name == _OF_SNIPPETS
         if name in wanted:
             case.scores.setdefault(name, []).append(score)
-    return _Gathered(tuple(cases.values()), names)
+    return _Gathered(tuple(cases.values()), names, trials)
 
 
 def _report(assertion: Assertion, found: _Gathered, before: _Gathered | None) -> AssertionReport:
+    if isinstance(assertion, TrialsAssertion):
+        return report_trials(assertion, found.trials, before.trials if before else None)
     cases = _cases_of(assertion, found)
     if not cases:
         code = " that bears code" if _needs_code(assertion) else ""
@@ -113,7 +129,7 @@ def _report(assertion: Assertion, found: _Gathered, before: _Gathered | None) ->
     )
 
 
-def _cases_of(assertion: Assertion, gathered: _Gathered) -> list[Sequence[Score]]:
+def _cases_of(assertion: ScoreAssertion, gathered: _Gathered) -> list[Sequence[Score]]:
     """The scores that the assertion is about, case by case; empty for a case that has none."""
     name = (assertion.score.layer, assertion.score.row_name)
     about = (case for case in gathered.cases if is_about(assertion, case.first.cohort))

@@ -75,7 +75,12 @@ def _entry_text(place: str, entry: object) -> str:
         metric = f"{metric}.score"
     is_verdict = entry["threshold"] in ("pass", "fail")
     operator = entry.get("operator", "==" if is_verdict else ">=")
-    if aggregation is None:
+    is_one_number = metric == Function.SANDBOX_PASS_RATE.value or metric.startswith(("pass@", "pass^"))
+    if is_one_number and (aggregation is not None or "for" in entry):
+        raise BadAssertions(f"{place}: {metric} is over all cases; leave out `aggregation` and `for`")
+    if is_one_number:
+        quantifier = ""
+    elif aggregation is None:
         quantifier = f" for {str(entry.get('for', 'all cases')).removeprefix('for ')}"
     else:
         metric, quantifier = f"{aggregation}({metric})", ""

@@ -1,8 +1,9 @@
 """Text to assertions.
 
-    assertion  = cases | aggregate
+    assertion  = cases | aggregate | trials
     cases      = score comparison value quantifier [ where ]
     aggregate  = ( function "(" score ")" | "sandbox_pass_rate" ) ( comparison amount | no_worse ) [ where ]
+    trials     = ( "pass@" | "pass^" ) integer ( comparison amount | no_worse ) [ where ]
     no_worse   = "no_worse_than" "baseline" [ "by" amount ]
     score      = alias [ "." "score" ] | layer "." ( "score" | name | string )
     function   = "avg" | "p50" | "p95" | "max" | "fail_rate" | "error_rate" | "presence_rate"
@@ -29,6 +30,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from fractions import Fraction
+from typing import TypeVar
 
 from spanproof.evaluators.scores import ALIASES, UNIT_FACTORS, Unit
 from spanproof.gate.assertion import (
@@ -46,6 +48,7 @@ from spanproof.gate.assertion import (
     NoWorse,
     Quantifier,
     ScoreRef,
+    TrialsAssertion,
 )
 from spanproof.gate.errors import AssertionRefused, AssertionSyntaxError
 from spanproof.gate.limits import (
@@ -63,7 +66,7 @@ _TOKEN = re.compile(
         (?P<number>\d{1,30}(?:\.\d{1,30})?)
       | (?P<string>"(?:[^"\\\x00-\x1f]|\\.)*"|'(?:[^'\\\x00-\x1f]|\\.)*')
       | (?P<word>[A-Za-z_][A-Za-z0-9_-]*)
-      | (?P<symbol>>=|<=|==|!=|[><=.%~$(),])
+      | (?P<symbol>>=|<=|==|!=|[><=.%~$@^(),])
     )""",
     re.VERBOSE,
 )
@@ -72,6 +75,9 @@ _DIMENSIONS = tuple(field.name for field in fields(Cohort))
 _FUNCTIONS = tuple(each.value for each in Function if each is not Function.SANDBOX_PASS_RATE)
 _TESTS = ScoreRef(Layer.CORRECTNESS, "tests_pass")
 _COMPARISONS = " ".join(Comparison)
+
+
+_Compared = TypeVar("_Compared", AggregateAssertion, TrialsAssertion)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +165,8 @@ class _Parser:
         elif self._next.text == Function.SANDBOX_PASS_RATE.value:
             self._at += 1
             found = self._limited(AggregateAssertion(Function.SANDBOX_PASS_RATE, _TESTS, NoWorse()))
+        elif self._next.text == "pass" and following and following[0].text in ("@", "^"):
+            found = self._trials()
         else:
             found = self._cases()
         if self._next.kind != "end":
@@ -208,15 +216,25 @@ class _Parser:
             raise self._refused(start, reason)
         return self._limited(AggregateAssertion(function, score, NoWorse()))
 
-    def _limited(self, blank: AggregateAssertion) -> AggregateAssertion:
-        """Read what the aggregate is compared with, and for which cases."""
+    def _trials(self) -> TrialsAssertion:
+        all_of = self._tokens[self._at + 1].text == "^"
+        self._at += 2
+        token = self._next
+        if token.kind != "number" or not token.text.isdigit() or int(token.text) < 1:
+            raise self._error(token.column, "a number of trials from 1, as in pass@5")
+        self._at += 1
+        return self._limited(TrialsAssertion(int(token.text), all_of, NoWorse()))
+
+    def _limited(self, blank: _Compared) -> _Compared:
+        """Read what the number is compared with, and for which cases."""
         if self._skip("no_worse_than"):
             limit: Bound | NoWorse = self._no_worse(blank)
         else:
-            limit = self._bound(blank.subject, blank.unit, blank.high, blank.score, aggregate=True)
+            score = blank.score if isinstance(blank, AggregateAssertion) else None
+            limit = self._bound(blank.subject, blank.unit, blank.high, score, aggregate=True)
         return replace(blank, limit=limit, where=self._where())
 
-    def _no_worse(self, assertion: AggregateAssertion) -> NoWorse:
+    def _no_worse(self, assertion: AggregateAssertion | TrialsAssertion) -> NoWorse:
         self._expect("baseline")
         if not self._skip("by"):
             return NoWorse()
@@ -272,7 +290,7 @@ class _Parser:
         name: str,
         unit: Unit,
         high: float,
-        score: ScoreRef,
+        score: ScoreRef | None,
         *,
         verdicts: bool = False,
         aggregate: bool = False,

@@ -17,6 +17,7 @@ from spanproof.gate.assertion import (
     Comparison,
     Function,
     ScoreRef,
+    TrialsAssertion,
     decide,
     format_threshold,
 )
@@ -45,7 +46,7 @@ def refuse_verdict(score: ScoreRef) -> str | None:
 
 
 def refuse_comparison(
-    name: str, comparison: Comparison, threshold: float, unit: Unit, high: float, score: ScoreRef
+    name: str, comparison: Comparison, threshold: float, unit: Unit, high: float, score: ScoreRef | None
 ) -> str | None:
     """Return why this comparison is useless; None where it can hold and can fail.
 
@@ -55,18 +56,20 @@ def refuse_comparison(
         threshold: in `unit`.
         unit: of what is compared.
         high: the largest number there can be; the smallest is 0.
-        score: the score behind it, for the remedy.
+        score: the score behind it, for the remedy; None where there is none.
     """
     decided = decide(comparison, threshold, 0.0, high)
     if decided is None:
         return None
     how = "always holds" if decided else "can never hold"
     compared = f"{name} {comparison.value} {format_threshold(threshold, unit)}"
+    if score is not None and score.spec is None and threshold > 1:
+        return f"{compared} {how}: {_explain_own(score)}"
     span = f"from 0 {unit.value}".rstrip() + " upwards" if isinf(high) else f"from 0 to {high:g}"
     return f"{compared} {how}: its values are {span}; {_remedy(score, comparison, threshold, high)}"
 
 
-def refuse_margin(assertion: AggregateAssertion, by: float) -> str | None:
+def refuse_margin(assertion: AggregateAssertion | TrialsAssertion, by: float) -> str | None:
     """Return why this margin to the baseline is useless; None where it can be exceeded."""
     if by < assertion.high:
         return None
@@ -84,9 +87,16 @@ def refuse_function(function: Function, score: ScoreRef) -> str | None:
     return f"{score} has no verdict and never fails: compare avg({score}), p95({score}) or max({score})"
 
 
-def _remedy(score: ScoreRef, comparison: Comparison, threshold: float, high: float) -> str:
+def _explain_own(score: ScoreRef) -> str:
+    """Return what a score that is not built in may be, and which metrics have larger values."""
+    metrics = [spec.id for spec in scores_of_layer(score.layer) if spec.kind is ScoreKind.METRIC]
+    known = f"; the metrics of {score.layer.value} are {', '.join(metrics)}" if metrics else ""
+    return f"there is no metric of this name, and a score of your own evaluator is from 0 to 1{known}"
+
+
+def _remedy(score: ScoreRef | None, comparison: Comparison, threshold: float, high: float) -> str:
     """What to write instead."""
-    metric = _metric_of(score)
+    metric = _metric_of(score) if score is not None else None
     if metric is not None and threshold > 1:
         return f"to compare {metric.unit.value}, write {metric} {comparison.value} {threshold:g}"
     if high == 1.0 and 1 < threshold <= 100:
@@ -106,6 +116,7 @@ def _metric_of(score: ScoreRef) -> ScoreRef | None:
 
 _EXAMPLES: Final[Mapping[Unit, str]] = {
     Unit.STEPS: "20 steps",
+    Unit.ERRORS: "2 errors",
     Unit.TOKENS: "50000 tokens",
     Unit.USD: "0.05 USD",
     Unit.SECONDS: "10 s",

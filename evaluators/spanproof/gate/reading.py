@@ -1,8 +1,8 @@
 """Reads scores from lines of JSON, as `spanproof eval --json` and `spanproof suite run --json` write them.
 
-A line of `eval` is a trace, the line of `suite run` is a report with a trace per case. What a line does not
-hold (evaluator, digest) stays empty. A line that cannot be read is an error that names it: a gate that left
-it out would pass on less than it was given.
+A line of `eval` is a trace, the line of `suite run` is a report with a trace per case, and with the trials of
+each case where an agent was run. What a line does not hold (evaluator, digest) stays empty. A line that
+cannot be read is an error that names it: a gate that left it out would pass on less than it was given.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import fields
 
 from spanproof.gate.errors import BadScores
 from spanproof.gate.outputs import RunRow
+from spanproof.gate.trials import CaseTrials
 from spanproof.trace import Cohort, Errored, Label, Layer, Outcome, Score, Scored, Skipped, digest
 from spanproof.trace.codec import MalformedDocument, load_json
 
@@ -23,8 +24,8 @@ _Runs = MutableMapping[tuple[str, str], RunRow]
 
 def read_scores(
     lines: Iterable[str | bytes], source: str = "scores", runs: _Runs | None = None
-) -> Iterator[Score]:
-    """Yield the scores of these lines.
+) -> Iterator[Score | CaseTrials]:
+    """Yield the scores of these lines, and the trials of the cases that have them.
 
     Args:
         lines: as `spanproof eval --json` or `spanproof suite run --json` writes them.
@@ -47,7 +48,7 @@ def read_scores(
             ) from problem
 
 
-def _scores_of(line: object, runs: _Runs | None) -> Iterator[Score]:
+def _scores_of(line: object, runs: _Runs | None) -> Iterator[Score | CaseTrials]:
     given = _object(line)
     if "cases" in given:
         for case in map(_object, _list(given["cases"])):
@@ -55,6 +56,8 @@ def _scores_of(line: object, runs: _Runs | None) -> Iterator[Score]:
                 raise MalformedDocument(
                     f"case {case.get('id')!r} has no scores: run the suite again with this version"
                 )
+            if "trials" in case:
+                yield _trials(case)
             yield from _scores_of(case, runs)
         return
     if "error" in given:
@@ -66,6 +69,22 @@ def _scores_of(line: object, runs: _Runs | None) -> Iterator[Score]:
             runs[trace_id, str(run["span_id"])] = run
         for position, score in enumerate(_list(run["scores"])):
             yield _score(trace_id, str(run["span_id"]), cohort, _object(score), position)
+
+
+def _trials(case: Mapping[str, object]) -> CaseTrials:
+    """Return how often a case was run and passed, with the cohort of its first run."""
+    verdicts = [_object(trial)["verdict"] for trial in _list(case["trials"])]
+    runs = (
+        run for row in map(_object, _list(case.get("cases") or [])) for run in _list(row.get("runs") or [])
+    )
+    first = next(runs, None)
+    return CaseTrials(
+        str(case["id"]),
+        len(verdicts),
+        verdicts.count("passed"),
+        verdicts.count("unjudged"),
+        _cohort(_object(first)) if first is not None else None,
+    )
 
 
 def _cohort(run: Mapping[str, object]) -> Cohort:

@@ -9,8 +9,9 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from spanproof.evaluators.intervals import Interval
-from spanproof.gate.assertion import Assertion
+from spanproof.gate.assertion import Assertion, TrialsAssertion
 from spanproof.gate.outputs import ResultRow, ResultTable, RunRow, Verdict, count, mark_code
+from spanproof.trace import Layer
 
 RunRows: TypeAlias = Mapping[tuple[str, str], RunRow]
 """Runs in the form of `spanproof eval --json`, by the ids of their trace and their span."""
@@ -73,6 +74,11 @@ class AssertionReport:
     total: int | None = None
     baseline: float | None = None
 
+    @property
+    def layer(self) -> Layer | None:
+        """The layer of the assertion's score; None of an assertion over trials."""
+        return None if isinstance(self.assertion, TrialsAssertion) else self.assertion.score.layer
+
     def count(self, *states: CaseState) -> int:
         """How many cases are in one of these states."""
         return sum(case.state in states for case in self.cases)
@@ -108,8 +114,8 @@ class GateReport:
     @property
     def failed_layers(self) -> tuple[str, ...]:
         """The layers of assertions that did not pass, each once."""
-        failed = [r.assertion.score.layer.value for r in self.assertions if r.verdict is not Verdict.PASSED]
-        return tuple(dict.fromkeys(failed))
+        failed = [report.layer for report in self.assertions if report.verdict is not Verdict.PASSED]
+        return tuple(dict.fromkeys(layer.value for layer in failed if layer is not None))
 
     def to_json(self) -> dict[str, object]:
         """The report as JSON data; docs/gate.md describes it."""
@@ -134,20 +140,20 @@ class GateReport:
 
 
 def _row(report: AssertionReport, runs: RunRows) -> ResultRow:
-    layer = report.assertion.score.layer
+    layer = report.layer
     failed = () if report.verdict is Verdict.PASSED else report.failing
     keys = [(case.trace_id, case.run_span_id) for case in failed[:_MAX_MARKED]]
     return ResultRow(
-        group=f"spanproof.gate.{layer.value}",
+        group=f"spanproof.gate.{layer.value if layer else 'trials'}",
         name=str(report.assertion),
         verdict=report.verdict,
         reason=report.reason,
         details=tuple(_case_line(case) for case in failed),
-        layer=layer.value,
+        layer=layer.value if layer else "",
         marks=tuple(
             mark
             for key in dict.fromkeys(keys)
-            if key in runs
+            if key in runs and layer is not None
             for mark in mark_code(runs[key], layer, f"traces/{key[0]}/{key[1]}")
         ),
     )
@@ -160,11 +166,12 @@ def _case_line(case: CaseResult) -> str:
 
 
 def _assertion_json(report: AssertionReport) -> dict[str, object]:
+    assertion = report.assertion
     return {
-        "assertion": str(report.assertion),
-        "layer": report.assertion.score.layer.value,
-        "score": str(report.assertion.score),
-        "unit": report.assertion.score.unit.value,
+        "assertion": str(assertion),
+        "layer": report.layer.value if report.layer else None,
+        "score": assertion.subject if isinstance(assertion, TrialsAssertion) else str(assertion.score),
+        "unit": "" if isinstance(assertion, TrialsAssertion) else assertion.score.unit.value,
         "verdict": report.verdict.value,
         "reason": report.reason,
         "needed": report.needed,

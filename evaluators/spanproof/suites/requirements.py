@@ -28,7 +28,7 @@ from spanproof.evaluators.answers import (
     numbers_in,
 )
 from spanproof.evaluators.model import RunEvaluation
-from spanproof.gate import Assertion, GateError, Verdict, check, parse
+from spanproof.gate import CaseAssertion, GateError, Verdict, check, parse
 from spanproof.suites.errors import SuiteError
 from spanproof.trace import Errored, JsonValue, Label, Layer, Payload, Scored, Skipped
 
@@ -86,7 +86,7 @@ class Requirement(ABC):
 class ScoreRequirement(Requirement):
     """An assertion of the gate over the scores of one run."""
 
-    assertion: Assertion
+    assertion: CaseAssertion
 
     @property
     def layer(self) -> Layer | None:
@@ -256,6 +256,8 @@ def write_requirements(requirements: Iterable[Requirement]) -> dict[str, list[Js
 def _read_entry(entry: object, *, negated: bool) -> Requirement:
     if isinstance(entry, str):
         assertion = parse(entry if " for " in entry else f"{entry} for all cases")
+        if not isinstance(assertion, CaseAssertion):
+            raise TypeError(f"{assertion.subject} is over many cases: give it to `spanproof gate`")
         return ScoreRequirement(entry, negated, assertion)
     if isinstance(entry, dict) and len(entry) == 1:
         ((kind, about),) = entry.items()
@@ -328,7 +330,7 @@ def _as_number(value: object) -> float:
     return float(value)
 
 
-def _explain_own(run: RunEvaluation, assertion: Assertion) -> str:
+def _explain_own(run: RunEvaluation, assertion: CaseAssertion) -> str:
     layer, name = assertion.score.layer, assertion.score.row_name
     outcomes = (each.outcome for each in run.scores if each.layer is layer and each.name == name)
     return next((each.explanation for each in outcomes if isinstance(each, Scored)), "")

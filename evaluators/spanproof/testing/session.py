@@ -24,7 +24,7 @@ from spanproof.experiments import (
     run_experiment,
 )
 from spanproof.experiments.notebook import new_folder, open_engine
-from spanproof.gate import GateError, Verdict, check, parse
+from spanproof.gate import CaseTrials, GateError, Verdict, check, parse
 from spanproof.instrumentors import (
     instrument_langchain,
     instrument_openai_agents,
@@ -194,7 +194,7 @@ class AgentSession:
         stopped = [experiment.stopped] if experiment.stopped else []
         return "\n".join([*stopped, *failing]) if not experiment.passed else ""
 
-    def _check_assertions(self, scores: Sequence[Score]) -> str:
+    def _check_assertions(self, scores: Sequence[Score | CaseTrials]) -> str:
         report = check([parse(text) for text in self.plan.assert_], scores)
         lines = []
         for each in report.assertions:

@@ -47,6 +47,7 @@ class ClaimMark:
     Attributes:
         found: the text of the output that it was bound to; None where it was not bound.
         kind: what sort of thing it states: `currency`, `date`, `status`, …; empty where that is not known.
+        cell: the characters of that output which it was bound to; None where it was not bound to an output.
     """
 
     start: int
@@ -54,6 +55,7 @@ class ClaimMark:
     verdict: ClaimVerdict
     found: str | None = None
     kind: str = ""
+    cell: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from spanproof.semconv.definition import GENAI, OPENINFERENCE, OTEL, OURS, attri
 _HEAD: Final = """\
 # Attributes
 
-What Spanproof writes onto telemetry, and where each name comes from. Every span says in both vocabularies
+What Spanproof writes onto telemetry, and where each name comes from. What it reads of other producers is in
+[dialects](dialects.md#what-is-read). Every span says in both vocabularies
 what it is: in OpenTelemetry's GenAI conventions and in OpenInference's. What neither names is `spanproof.*`.
 
 *Status* is OpenTelemetry's word for how settled a name is (`stable`, `development`); OpenInference does not

@@ -154,8 +154,8 @@ class Sandbox(ABC):
     environments: Environments | None = None
     """Where it has package sets from; None where it gives none."""
 
-    tells: frozenset[Evidence] = frozenset(Evidence)
-    """What it tells of a run; promises about the rest do not apply to it, and its fields stay empty."""
+    evidence: frozenset[Evidence] = frozenset(Evidence)
+    """What it reports of a run; promises about the rest do not apply to it, and its fields stay empty."""
 
     @abstractmethod
     def availability(self) -> Availability:
@@ -184,6 +184,14 @@ class Sandbox(ABC):
             UnsupportedFixtures: it cannot fix what the programs are to find.
             SandboxBroken: the sandbox failed to start.
         """
+
+    def remove_leftovers(self) -> list[str]:
+        """Remove what sandboxes left whose processes were killed; return a line for each thing removed.
+
+        Raises:
+            SandboxUnavailable: it cannot be looked for; says why.
+        """
+        return []
 
     @abstractmethod
     def close(self) -> None:

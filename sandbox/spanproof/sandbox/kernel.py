@@ -49,7 +49,7 @@ PR_SET_NO_NEW_PRIVS = 38
 SECUREBITS_LOCKED = 0b11101111
 """NOROOT, NO_SETUID_FIXUP and NO_CAP_AMBIENT_RAISE with their locks, and KEEP_CAPS locked off."""
 
-RESOLVE_NO_XDEV, RESOLVE_NO_MAGICLINKS, RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH = 1, 2, 4, 8
+RESOLVE_NO_XDEV, RESOLVE_NO_MAGICLINKS, RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH, RESOLVE_IN_ROOT = 1, 2, 4, 8, 16
 
 _CAPABILITY_VERSION = 0x20080522
 
@@ -421,3 +421,12 @@ def _number_here(numbers: dict[str, int]) -> int:
     if machine not in numbers:
         raise OSError(f"the jail has no system call table for {machine}")
     return numbers[machine]
+
+
+def process_of(thread: int) -> int:
+    """Return the process that a thread belongs to; its own number where that cannot be read."""
+    try:
+        with open(f"/proc/{thread}/status", "rb") as file:  # noqa: PTH123
+            return int(file.read().partition(b"\nTgid:")[2].split(None, 1)[0])
+    except (OSError, IndexError, ValueError):
+        return thread

@@ -26,7 +26,7 @@ def test_an_answer_its_execution_returned_passes(build, score_of):
     snippet = build.snippet("print(refund())", observation='{"amount_cents": 4500}')
     outcome = score_of(judged(build, [snippet], "Your refund is $45.00."), "groundedness")
     assert (outcome.value, outcome.label) == (1.0, Label.PASS)
-    assert "4500 / 100 = 45" in outcome.explanation
+    assert "amount_cents: 4500" in outcome.explanation
 
 
 def test_a_misquoted_amount_fails_and_quotes_what_was_returned(build, score_of):
@@ -36,6 +36,8 @@ def test_a_misquoted_amount_fails_and_quotes_what_was_returned(build, score_of):
     assert "$54.00" in outcome.explanation
     assert outcome.evidence[0].recorded == "amount_cents: 4500"
     assert outcome.evidence[0].span_id == snippet.span_id
+    start, end = outcome.evidence[0].claim.cell
+    assert '{"amount_cents": 4500}'[start:end] == "4500"
 
 
 def test_an_answer_cannot_bear_itself_out(build, score_of):
@@ -141,7 +143,7 @@ def test_each_output_is_told_with_the_claims_that_rest_on_it(build, score_of):
     assert (round(chunks.value, 2), chunks.label) == (0.67, None)
     assert [(each.what, each.span_id) for each in chunks.evidence] == [
         ("step 1 bears out '$39.90'", snippets[0].span_id),
-        ("step 3 bears out 'in 4 days'", snippets[2].span_id),
+        ("step 3 bears out '4 days'", snippets[2].span_id),
     ]
 
 
@@ -157,7 +159,7 @@ def test_an_answer_may_rest_on_what_an_earlier_turn_returned(build, score_of):
     first = turn(build, 1, "print(price())", '{"unit_price": 39.9}', "The kettle costs $39.90.")
     second = turn(build, 2, "print(eta())", '{"eta_days": 4}', "At $39.90 it arrives in 4 days.")
     alone = build.evidence(second)
-    assert score_of(groundedness.judge(alone), "groundedness").label is Label.FAIL
+    assert isinstance(score_of(groundedness.judge(alone), "groundedness"), Skipped)
     found = groundedness.judge(replace(alone, earlier=(first,)))
     assert score_of(found, "groundedness").label is Label.PASS
     assert score_of(found, "chunk_attribution").value == 1.0
@@ -168,7 +170,7 @@ def test_drift_over_turns_names_the_turn_and_the_output(build, score_of):
     second = turn(build, 2, "print(stock() )", '{"stock": 11}', "There are 18 in stock.")
     drift = score_of(groundedness.judge(replace(build.evidence(second), earlier=(first,))), "drift")
     assert drift.label is Label.FAIL
-    assert "`stock: 11`" in drift.explanation
+    assert "stock: 11" in drift.explanation
     assert "turn 2, step 1" in drift.explanation
 
 

@@ -36,5 +36,6 @@ def test_the_words_reach_the_layer_with_the_evidence(build, score_of):
     said = "Your order is on the truck."
     evidence = build.evidence(build.run([snippet], answer=Payload(said, said)))
     hinted = replace(evidence, hints=UserHints(synonyms={"shipped": ("on the truck",)}))
-    reason = score_of(groundedness.judge(hinted), "groundedness").reason
-    assert "'on the truck': `status: cancelled` is what the outputs say" in reason
+    outcome = score_of(groundedness.judge(hinted), "groundedness")
+    assert "on the truck" in str(outcome)
+    assert "status: cancelled" in str(outcome)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spanproof.evaluators.layers import groundedness
-from spanproof.evaluators.layers.groundedness.echoes import without_echoes
+from spanproof.evaluators.layers.groundedness.sources.echoes import without_echoes
 from spanproof.trace import Label, Payload
 
 
@@ -44,4 +44,4 @@ def test_an_answer_is_not_borne_out_by_its_own_print(build, score_of):
     run = build.run([work, made_up], answer=Payload("The refund is $54.00.", "The refund is $54.00."))
     outcome = score_of(groundedness.judge(build.evidence(run)), "groundedness")
     assert outcome.label is Label.FAIL
-    assert "`4500` (cents: $45.00) is what they say" in outcome.explanation
+    assert "the tool returned 4500 (step 1)" in outcome.explanation

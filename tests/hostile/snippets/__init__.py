@@ -12,7 +12,9 @@ socket, `{host_pid}` the host process.
 from __future__ import annotations
 
 from . import (
+    disguises,
     disk,
+    evasions,
     files,
     generated,
     kernel_memory,
@@ -40,6 +42,10 @@ HOSTILE = (
     *tape.SNIPPETS,
     *origins.SNIPPETS,
     *resolution.SNIPPETS,
+    *evasions.SNIPPETS,
+    *disguises.SNIPPETS,
     *generated.SNIPPETS,
 )
 """In the order they run: one may leave what a later one looks for."""
+WITHOUT_NODE = tuple(one for one in HOSTILE if one.language not in ("javascript", "typescript"))
+"""Those for containers whose image has no Node.js."""

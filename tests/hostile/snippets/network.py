@@ -68,7 +68,8 @@ SNIPPETS = [
         import socket
         s = socket.socket(socket.AF_UNIX); s.connect("\0{abstract}"); print("BREACH")
         """,
-        classes="exception",
+        ("network", "unix:@{abstract}"),
+        classes="permission_denied",
     ),
     hostile(
         "a reverse shell in bash",

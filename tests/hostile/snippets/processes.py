@@ -74,7 +74,8 @@ SNIPPETS = [
             if fd >= 0: call(424, fd, s, None, 0)
             call(129, 1, s, ctypes.create_string_buffer(128))
         """),
-        classes="ok",
+        ("privilege", "pidfd_open"),
+        classes="unsafe_operation",
     ),
     hostile(
         "slowing the supervisor down",

@@ -6,7 +6,7 @@ Each says what must be on record of which step; all other steps are innocent, an
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from textwrap import dedent
+from textwrap import dedent, indent
 
 from .model import Attempt
 
@@ -104,8 +104,50 @@ def _acting_later() -> list[HostileSession]:
     return found
 
 
+_TIMED = {
+    "an alarm": """
+        signal.signal(signal.SIGALRM, lambda *_: act())
+        signal.setitimer(signal.ITIMER_REAL, 0.3); signal.pause()
+        """,
+    "a timer of the kernel": """
+        fd = libc.timerfd_create(1, 0)
+        libc.timerfd_settime(fd, 0, struct.pack("=4q", 0, 0, 0, 300_000_000), None)
+        os.read(fd, 8); act()
+        """,
+    "a socket that gives up": """
+        ours, theirs = socket.socketpair()
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("=2q", 0, 300_000))
+        try: ours.recv(1)
+        except OSError: act()
+        """,
+    "a posix timer": """
+        signal.signal(signal.SIGUSR1, lambda *_: act())
+        timer, event = ctypes.c_void_p(), struct.pack("=QiiQ40x", 0, signal.SIGUSR1, 0, 0)
+        rt = ctypes.CDLL("librt.so.1")
+        rt.timer_create(1, event, ctypes.byref(timer))
+        rt.timer_settime(timer, 0, struct.pack("=4q", 0, 0, 0, 300_000_000), None); signal.pause()
+        """,
+}
+
+
+def _acting_by_a_timer() -> list[HostileSession]:
+    """A child waits without end, and for nothing that another task does: a timer wakes it."""
+    head = "import ctypes, os, signal, socket, struct\nlibc = ctypes.CDLL(None)\n"
+    head += "def act(): open('/etc/shadow')\n"
+    return [
+        session(
+            f"{name} wakes a child after the last step",
+            "x = 1",
+            f"{head}if os.fork() == 0:\n{indent(dedent(waits).strip(), '    ')}\n    os._exit(0)\n",
+            on_record={1: SHADOW},
+        )
+        for name, waits in _TIMED.items()
+    ]
+
+
 SESSIONS = (
     *_acting_later(),
+    *_acting_by_a_timer(),
     session(
         "two steps act at once, each for itself",
         leaving("a thread", SHADOW),

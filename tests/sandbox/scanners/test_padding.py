@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -119,7 +121,28 @@ _SQL: dict[str, _Padding] = {
     "blanks": _before("   "),
     "comments behind": _behind("-- line {n}"),
     "statements": _before("SELECT {n};"),
+    "statements behind": _behind(";SELECT {n}"),
+    "a list": lambda text, count: f"SELECT 1 WHERE 1 IN ({', '.join(map(str, range(count + 1)))});\n" + text,
+    "unions": lambda text, count: "SELECT 0 " + "UNION ALL SELECT 1 " * count + ";\n" + text,
+    "joins": lambda text, count: "SELECT * FROM a " + "JOIN a USING (b) " * min(count, 40) + ";\n" + text,
+    "cases": lambda text, count: "SELECT CASE " + "WHEN a = 1 THEN 2 " * (count + 1) + "END;\n" + text,
+    "parentheses": lambda text, count: (
+        "SELECT " + "(" * min(count, 12) + "1" + ")" * min(count, 12) + ";\n" + text
+    ),
+    "subqueries": lambda text, count: _select(text, "SELECT * FROM (\n", "\n) pad", min(count, 12)),
+    "expressions before": lambda text, count: _select(
+        text, "WITH " + ", ".join(f"pad{n} AS (SELECT {n})" for n in range(count)) + "\n", "", 1
+    ),
+    "alternatives": lambda text, count: _select(text, "SELECT 1 UNION ALL " * count, "", 1),
 }
+
+
+def _select(text: str, start: str, end: str, count: int) -> str:
+    """A query within another; what is none stays as it is."""
+    query = text.strip().removesuffix(";")
+    is_query = re.match(r"(?i)select\b", query) and ";" not in query and "--" not in query
+    return start * count + query + end * count if is_query else text
+
 
 _PADDINGS: Mapping[str, Mapping[str, _Padding]] = {
     "python": _PYTHON,
@@ -131,7 +154,10 @@ _PADDINGS: Mapping[str, Mapping[str, _Padding]] = {
 
 _HERE = Path(__file__).parent
 _PIPELINE = Pipeline()
-_CROSSINGS: dict[str, list[str]] = yaml.safe_load((_HERE / "crossings.yaml").read_text(encoding="utf-8"))
+_CROSSINGS: dict[str, list[str]] = {}
+for _path in sorted(_HERE.glob("crossings*.yaml")):
+    for _language, _codes in yaml.safe_load(_path.read_text(encoding="utf-8")).items():
+        _CROSSINGS.setdefault(_language, []).extend(_codes.values() if isinstance(_codes, dict) else _codes)
 for _path in sorted(_HERE.glob("evasions*.yaml")):
     for _language, _entries in yaml.safe_load(_path.read_text(encoding="utf-8")).items():
         if _language != "review":
@@ -155,3 +181,109 @@ def test_no_padding_turns_a_crossing_into_an_allow(language: str, data: st.DataO
         code = _PADDINGS[language][name](code, data.draw(st.sampled_from([1, 7, 40, 300])))
 
     assert _PIPELINE.scan(language, code).verdict is not Verdict.ALLOW
+
+
+_TARGET = re.compile(r"(?:/etc|/root|/var|~/|https?://|\d+\.\d+\.\d+\.\d+).*", re.DOTALL)
+_COUNTS = [1, 13, 70, 500]
+
+
+def _others(count: int) -> list[str]:
+    return [f"{n}.csv" for n in range(count)]
+
+
+class _AmongOthers(ast.NodeTransformer):
+    """Puts each text that is a target behind so many others, of which the program takes the last."""
+
+    def __init__(self, form: str, count: int) -> None:
+        self._form = form
+        self._count = count
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.JoinedStr:
+        return node
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        if not isinstance(node.value, str) or not _TARGET.fullmatch(node.value):
+            return node
+        source = self._form.format(others=_others(self._count), target=node.value, last=self._count)
+        return ast.parse(source, mode="eval").body
+
+
+_FORMS = [
+    "[*{others!r}, {target!r}][-1]",
+    "[*{others!r}, {target!r}][len(input())]",
+    "dict(enumerate([*{others!r}, {target!r}]))[{last}]",
+    "next(iter([{target!r}, *{others!r}]))",
+    "max([*{others!r}, {target!r}], key=len)",
+    "({target!r} + ''.join([''] * {last}))",
+    "__import__('random').choice([*{others!r}, {target!r}])",
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_no_number_of_values_turns_a_crossing_into_an_allow(data: st.DataObject) -> None:
+    code = data.draw(st.sampled_from(_CROSSINGS["python"]))
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:  # a notebook's magics
+        return
+    form = data.draw(st.sampled_from(_FORMS))
+    padded = ast.unparse(
+        ast.fix_missing_locations(_AmongOthers(form, data.draw(st.sampled_from(_COUNTS))).visit(tree))
+    )
+
+    assert _PIPELINE.scan("python", padded).verdict is not Verdict.ALLOW, padded
+
+
+_WORD = re.compile(r"(?<=[ \n])(?:/etc|/root|/var|https?://)[\w./-]*(?=[ \n;|)]|$)")
+_TEXT = re.compile(r"""(?<=[(,=:\[ ])(["'])(?:/etc|/root|/var|https?://)[\w./-]*\1""")
+
+_SHELL_FORMS = [
+    ("pads=({others} {target})", '"${{pads[{last}]}}"'),
+    ("pads=({others} {target})", '"${{pads[-1]}}"'),
+    # Words that follow an option's argument do not change it.
+    ("pads=({target} {others})", '"${{pads[@]}}"'),
+    ("pads='{target} {others}'", "$pads"),
+    ("set -- {target} {others}", '"$@"'),
+    ("for pad in {others} {target}; do pads=$pad; done", "$pads"),
+    ("case $pad in 1) pads={target} ;; *) pads=0.csv ;; esac", "$pads"),
+    ("pads='{others} {target}'", "${{pads##* }}"),
+]
+"""What is put before a command, and what replaces its target."""
+
+_SCRIPT_FORMS = [
+    "[{others}, {target}][{last}]",
+    "[{others}, {target}].at(-1)",
+    "[{others}, {target}][Math.floor(Math.random() * 9)]",
+    "[{others}].concat({target}).pop()",
+    "[{others}, {target}].find((pad) => pad.length > 7)",
+    "Object.values({{...[{others}], pad: {target}}})[{last}]",
+    "[{others}, {target}].filter((pad) => pad.length > 7)[0]",
+    "({target} + [{others}].map(() => '').join(''))",
+    "(process.argv[2] ? '0.csv' : {target})",
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_no_number_of_words_turns_a_crossing_into_an_allow(data: st.DataObject) -> None:
+    code = data.draw(st.sampled_from([one for one in _CROSSINGS["bash"] if _WORD.search(one)]))
+    before, instead = data.draw(st.sampled_from(_SHELL_FORMS))
+    count = data.draw(st.sampled_from(_COUNTS))
+    targets = _WORD.findall(code)
+    given_words = {"others": " ".join(_others(count)), "target": targets[0], "last": count}
+    padded = f"{before.format(**given_words)}\n{code.replace(targets[0], instead.format(**given_words))}"
+
+    assert _PIPELINE.scan("bash", padded).verdict is not Verdict.ALLOW, padded
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_no_number_of_items_turns_a_crossing_into_an_allow(data: st.DataObject) -> None:
+    code = data.draw(st.sampled_from([one for one in _CROSSINGS["javascript"] if _TEXT.search(one)]))
+    form = data.draw(st.sampled_from(_SCRIPT_FORMS))
+    count = data.draw(st.sampled_from(_COUNTS))
+    others = ", ".join(map(repr, _others(count)))
+    padded = _TEXT.sub(lambda found: form.format(others=others, target=found[0], last=count), code)
+
+    assert _PIPELINE.scan("javascript", padded).verdict is not Verdict.ALLOW, padded

@@ -32,6 +32,19 @@ SCANNERS = Scanner("no-sleep", frozenset({"python"}), scan)
 """
 
 
+def test_a_rule_may_name_a_weakness() -> None:
+    rule = {"id": "clear-text", "pattern": "ftp://", "message": "sends in clear text", "cwe": 319}
+    scan = Pipeline(parse_policy({"rules": [rule]}, "test")).scan("text", "see ftp://example.com/a")
+
+    assert [one.cwe for one in scan.findings if one.rule == "user.clear-text"] == [319]
+
+
+@pytest.mark.parametrize("cwe", [0, True, "CWE-319"])
+def test_a_weakness_is_a_number_of_the_list(cwe: object) -> None:
+    with pytest.raises(PolicyError, match="cwe: 312"):
+        parse_policy({"rules": [{"id": "a", "pattern": "a", "message": "a", "cwe": cwe}]}, "test")
+
+
 def test_a_pattern_of_the_policy_is_a_rule() -> None:
     rule = {"id": "internal", "pattern": r"\bintra\.[a-z]{1,40}", "message": "internal", "verdict": "deny"}
     pipeline = Pipeline(parse_policy({"rules": [rule]}, "test"))

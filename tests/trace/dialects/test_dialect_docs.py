@@ -8,10 +8,10 @@ PAGE = (Path(__file__).parents[3] / "docs" / "dialects.md").read_text()
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
-def test_every_dialect_is_documented_with_what_it_is_told_by(dialect):
+def test_every_dialect_is_documented_with_what_it_is_recognised_by(dialect):
     row = next(line for line in PAGE.splitlines() if line.startswith(f"| `{dialect.name}`"))
-    for told_by in (*dialect.scopes, *dialect.marks):
-        assert told_by.rpartition("instrumentation.")[2] in row, told_by
+    for mark in (*dialect.scopes, *dialect.marks):
+        assert mark.rpartition("instrumentation.")[2] in row, mark
 
 
 def test_the_page_lists_the_dialects_in_the_order_they_are_tried():

@@ -171,9 +171,9 @@ def test_a_hosted_interpreters_call_and_its_output_stand_one_after_the_other():
     ],
 )
 def test_other_providers_hosted_code_is_answered_in_place_too(parts):
-    asked, answered = messages([{"role": "model", "content": parts}])
-    assert asked.role == "assistant"
-    assert asked.tool_calls[0].call_id == answered.tool_call_id
+    call, answered = messages([{"role": "model", "content": parts}])
+    assert call.role == "assistant"
+    assert call.tool_calls[0].call_id == answered.tool_call_id
     assert answered.text == "a.txt"
 
 

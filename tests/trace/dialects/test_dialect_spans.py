@@ -113,7 +113,7 @@ def test_an_unknown_error_type_is_none_and_its_message_is_kept(one_span):
     assert span.error == SpanError(None, "")
 
 
-def test_langfuse_tells_failure_by_its_level(one_span):
+def test_langfuse_marks_failure_by_its_level(one_span):
     prefix = "langfuse.observation."
     failed = {
         prefix + "type": "tool",

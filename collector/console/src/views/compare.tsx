@@ -1,10 +1,11 @@
 // Did it get worse? Two windows, or two values of a dimension: rates with their intervals and the difference with its own.
 import { LAYERS, type Schema } from "../api";
-import { Cli, Empty, Grid, Head, Interval, nameOfWindow, percent, Plain, Shown, useAnswer, useHours } from "../parts";
+import { addressWith, Cli, DimensionSelect, Empty, Grid, Head, Interval, nameOfWindow, percent, Plain, Shown, useAnswer, useHours } from "../parts";
+import { quoted } from "../query";
 import { go, location } from "../router";
 import { ChooseRuns } from "./runs";
 
-const DIMENSIONS = ["window", "release", "prompt_version", "model", "agent", "task", "executor", "service"];
+const DIMENSIONS = ["release", "prompt_version", "model", "agent", "task", "executor", "service"];
 type Pair = Schema["Pair"];
 
 export function Compare() {
@@ -16,26 +17,25 @@ export function Compare() {
   const by = given.get("by") ?? "task";
   const ready = dimension === "window" || (before && after);
   const found = useAnswer<Schema["Comparison"]>(ready ? "compare" : "", { dimension, before, after, by, hours });
-  const values = useAnswer<Schema["Values"]>(dimension === "window" ? "" : `dimensions/${dimension}`, { hours });
+  const values = useAnswer<Schema["Values"]>(dimension === "window" ? "" : `dimensions/${encodeURIComponent(dimension)}`, { hours });
   const choose = (event: Event) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
-    const next = new URLSearchParams({ hours });
-    for (const name of ["dimension", "before", "after", "by"]) if (form.get(name)) next.set(name, String(form.get(name)));
-    go(`/compare?${next}`);
+    go(addressWith({ before: String(form.get("before")), after: String(form.get("after")) }));
   };
-  const names = (chosen: string) =>
-    DIMENSIONS.filter((name) => chosen === "dimension" || name !== "window").map((name) => <option value={name}>{name.replace("_", " ")}</option>);
   return (
     <>
       <Head title="Did it get worse?" hours={hours} />
       <form class="stack" onSubmit={choose} key={dimension}>
-        <label>
+        <span>
           compare{" "}
-          <select name="dimension" value={dimension} onChange={(event) => event.currentTarget.form?.requestSubmit()}>
-            {names("dimension")}
-          </select>
-        </label>
+          <DimensionSelect
+            label="Compare"
+            names={["window", ...DIMENSIONS]}
+            value={dimension}
+            choose={(name) => go(addressWith({ dimension: name, before: null, after: null }))}
+          />
+        </span>
         {dimension === "window" ? (
           <span class="dim">the last {nameOfWindow(hours)} with the one before it</span>
         ) : (
@@ -51,15 +51,12 @@ export function Compare() {
                 <option value={value} />
               ))}
             </datalist>
+            <button type="submit">Compare</button>
           </>
         )}
-        <label>
-          one by one by{" "}
-          <select name="by" value={by}>
-            {names("by")}
-          </select>
-        </label>
-        <button type="submit">Compare</button>
+        <span>
+          one by one by <DimensionSelect label="One by one by" names={DIMENSIONS} value={by} choose={(name) => go(addressWith({ by: name }))} />
+        </span>
       </form>
       {ready ? (
         <Shown loaded={found}>{(page) => <Both page={page} />}</Shown>
@@ -74,7 +71,7 @@ export function Compare() {
         line={
           dimension === "window"
             ? `spanproof query groundedness.score --since ${hours}h --compare`
-            : `spanproof query groundedness.score --by ${dimension} --since ${hours}h`
+            : `spanproof query groundedness.score --by ${quoted(dimension)} --since ${hours}h`
         }
       />
     </>

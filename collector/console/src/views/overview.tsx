@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { LAYERS, type Layer, type Schema } from "../api";
 import { RateChart, readTimes, type Times } from "../chart";
-import { ago, Cli, Grid, Head, Interval, LayerCells, nameOfWindow, percent, Plain, Shown, Trend, useAnswer, useHours } from "../parts";
+import { addressWith, ago, Cli, DimensionSelect, Grid, Head, Interval, LayerCells, nameOfWindow, percent, Plain, Shown, Trend, useAnswer, useHours } from "../parts";
 import { go, location } from "../router";
 import { WaitForFirst } from "./settings";
 
@@ -37,11 +37,7 @@ export function Overview() {
           <Shown loaded={failures}>{(found) => <Broken clusters={found.failures} hours={hours} />}</Shown>
           <h2 class="below">
             Which cohort differs, by{" "}
-            <select aria-label="Dimension" value={by} onChange={(event) => go(`/?${new URLSearchParams({ hours, by: event.currentTarget.value })}`)}>
-              {DIMENSIONS.map((name) => (
-                <option value={name}>{name.replace("_", " ")}</option>
-              ))}
-            </select>
+            <DimensionSelect label="Dimension" names={DIMENSIONS} value={by} choose={(name) => go(addressWith({ by: name }), true)} />
           </h2>
           <Shown loaded={cohorts}>{(found) => <Heat cohorts={found} hours={hours} />}</Shown>
         </section>

@@ -1,36 +1,23 @@
-// Conversations and teams of agents as a whole.
-import type { Schema } from "../api";
-import { ago, Cli, Empty, formatDuration, formatTime, Grid, Head, nameOfWindow, Outcome, Plain, request, RunLink, Shown, useAnswer, useHours } from "../parts";
-import { LAYERS } from "../api";
+// Conversations and teams of agents as a whole: how they ended, who erred first, what was lost between agents.
+import { useState } from "preact/hooks";
+import { get, LAYERS, type Schema } from "../api";
+import { ago, Cli, Empty, formatDuration, formatTime, Grid, Head, nameOfWindow, Outcome, percent, Plain, RunLink, Shown, useAnswer, useHours, VerdictMark } from "../parts";
+import { pair, quoted } from "../query";
+
+type Page = Schema["SessionPage"];
+type Row = Schema["Session"];
 
 export function Sessions() {
   const hours = useHours("168");
   const found = useAnswer<Schema["SessionList"]>("sessions", { hours });
+  const rates = useAnswer<Schema["Cohorts"]>("cohorts/session", { hours, limit: "200" });
   return (
     <>
       <Head title={`Sessions, last ${nameOfWindow(hours)}`} hours={hours} />
       <Shown loaded={found}>
         {(list) =>
           list.sessions.length ? (
-            <Grid label="Sessions" heads={["session", "service", ["traces", "heat"], ["spans", "heat"], ["errors", "heat"], ["length", "heat"], "last seen"]}>
-              {list.sessions.map((each) => (
-                <tr key={each.id}>
-                  <th scope="row">
-                    <a href={`/sessions/${encodeURIComponent(each.id)}`}>
-                      <Plain text={each.id} />
-                    </a>
-                  </th>
-                  <td>
-                    <Plain text={each.services.join(", ")} />
-                  </td>
-                  <td class="heat">{each.traces}</td>
-                  <td class="heat">{each.spans}</td>
-                  <td class="heat">{each.errors || "–"}</td>
-                  <td class="heat">{formatDuration(each.end_ns - each.start_ns)}</td>
-                  <td class="dim">{ago(each.end_ns)}</td>
-                </tr>
-              ))}
-            </Grid>
+            <List key={hours} first={list} rates={rates.value} hours={hours} />
           ) : (
             <Empty title="No session in this window">
               <p>
@@ -40,57 +27,201 @@ export function Sessions() {
           )
         }
       </Shown>
-      <Cli line={request(`sessions?hours=${hours}`)} />
+      <Cli line={`spanproof session --since ${Math.round(Number(hours))}h`} />
+    </>
+  );
+}
+
+function List({ first, rates, hours }: { first: Schema["SessionList"]; rates: Schema["Cohorts"] | null; hours: string }) {
+  const [rows, setRows] = useState(first.sessions);
+  const [next, setNext] = useState(first.next);
+  const [busy, setBusy] = useState(false);
+  const more = () => {
+    setBusy(true);
+    get<Schema["SessionList"]>("sessions", { hours, cursor: next ?? "" })
+      .then((page) => {
+        setRows([...rows, ...page.sessions]);
+        setNext(page.next);
+      })
+      .finally(() => setBusy(false));
+  };
+  return (
+    <>
+      <Grid
+        label="Sessions"
+        heads={["session", "failing layers", "service", ["traces", "heat"], ["spans", "heat"], ["errors", "heat"], ["length", "heat"], "last seen"]}
+      >
+        {rows.map((each) => (
+          <tr key={each.id}>
+            <th scope="row">
+              <a href={`/sessions/${encodeURIComponent(each.id)}`}>
+                <Plain text={each.id} />
+              </a>
+            </th>
+            <td>
+              <FailingLayers session={each} rates={rates} hours={hours} />
+            </td>
+            <td>
+              <Plain text={each.services.join(", ")} />
+            </td>
+            <td class="heat">{each.traces}</td>
+            <td class="heat">{each.spans}</td>
+            <td class="heat">{each.errors || "–"}</td>
+            <td class="heat">{formatDuration(each.end_ns - each.start_ns)}</td>
+            <td class="dim">{ago(each.end_ns)}</td>
+          </tr>
+        ))}
+      </Grid>
+      {next ? (
+        <button type="button" disabled={busy} onClick={more}>
+          more sessions
+        </button>
+      ) : null}
+    </>
+  );
+}
+
+/** The layers that fail in a session, each with a link to the failing runs; nothing until that is known. */
+function FailingLayers({ session, rates, hours }: { session: Row; rates: Schema["Cohorts"] | null; hours: string }) {
+  const layers = rates?.values.find((each) => each.value === session.id)?.layers;
+  if (!layers) return null;
+  const failing = LAYERS.filter((layer) => layers[layer]?.failed);
+  if (!failing.length) return <VerdictMark verdict="pass" />;
+  return (
+    <>
+      {failing.map((layer) => {
+        const query = [`label:fail layer:${layer}`, pair("session", session.id), `since:${Math.ceil(Number(hours))}h`].join(" ");
+        return (
+          <a class="verdict fail part" href={`/traces?q=${encodeURIComponent(query)}`}>
+            ✗ {layer} {layers[layer]!.failed}
+          </a>
+        );
+      })}
     </>
   );
 }
 
 export function Session({ id }: { id: string }) {
-  const found = useAnswer<Schema["SessionPage"]>(`sessions/${encodeURIComponent(id)}`);
+  const found = useAnswer<Page>(`sessions/${encodeURIComponent(id)}`);
   return (
     <>
-      <Shown loaded={found} title="Session">
-        {(page) => {
-          const runs = page.traces.flatMap((trace) => trace.runs);
-          const failing = runs.filter((run) => LAYERS.some((layer) => run.layers[layer]?.verdict === "fail")).length;
-          return (
-            <>
-              <div class="head-of-run">
-                <div class="dim">
-                  <a href="/sessions">Sessions</a> / <Plain text={page.id} />
-                </div>
-                <h1>
-                  {page.traces.length} {page.traces.length === 1 ? "turn" : "turns"}, {runs.length} agent runs, {failing} of them failing
-                </h1>
-              </div>
-              <Grid label="Turns" heads={["turn", "started (UTC)", "agents", ...LAYERS]}>
-                {page.traces.map((trace, index) => (
-                  <tr key={trace.trace_id}>
-                    <th scope="row">
-                      <RunLink trace={trace.trace_id} text={`turn ${index + 1}`} />
-                    </th>
-                    <td class="dim">{formatTime(trace.start_ns)}</td>
-                    <td>
-                      <Plain text={trace.runs.map((run) => run.agent).join(", ") || "no agent run"} />
-                    </td>
-                    {LAYERS.map((layer) => (
-                      <td>
-                        <Outcome outcome={worst(trace.runs.map((run) => run.layers[layer]))} />
-                      </td>
-                    ))}
-                  </tr>
-                ))}
-              </Grid>
-            </>
-          );
-        }}
-      </Shown>
-      <Cli line={request(`sessions/${encodeURIComponent(id)}`)} />
+      <Shown loaded={found} title="Session">{(page) => <Whole page={page} />}</Shown>
+      <Cli line={`spanproof session ${quoted(id)}`} />
     </>
   );
 }
 
-function worst(outcomes: (Schema["Outcome"] | undefined)[]): Schema["Outcome"] | undefined {
-  const order = ["fail", "errored", "open", "pass", "skipped"];
-  return outcomes.filter((each) => each !== undefined).sort((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict))[0];
+function Whole({ page }: { page: Page }) {
+  const first = page.traces[0];
+  const last = page.traces.at(-1);
+  const mistake = page.first_mistake;
+  return (
+    <>
+      <div class="head-of-run">
+        <div class="dim">
+          <a href="/sessions">Sessions</a> / <Plain text={page.id} />
+          {first && last ? ` · ${page.traces.length} ${page.traces.length === 1 ? "trace" : "traces"} · ${formatTime(first.start_ns)} UTC · ${formatDuration(last.end_ns - first.start_ns)}` : ""}
+        </div>
+        <h1>
+          <VerdictMark verdict={page.verdict} /> <Plain text={page.explanation} />
+        </h1>
+        {page.value === null ? null : <p class="dim">{percent(page.value)} of the user's requests ended well, by the last attempt at each.</p>}
+        {mistake ? (
+          <p>
+            First mistake: <RunLink trace={mistake.trace_id} text={`turn ${mistake.turn}`} />, <Plain text={`${mistake.agent}: ${mistake.why}`} />
+          </p>
+        ) : null}
+        {page.cut ? <p class="dim">Of a longer conversation the first 500 traces were read.</p> : null}
+      </div>
+      <Turns page={page} />
+      <h2 class="below">Hand-overs between agents</h2>
+      <HandOvers page={page} />
+    </>
+  );
+}
+
+function Turns({ page }: { page: Page }) {
+  if (!page.turns.length) {
+    return (
+      <Empty title="No agent run in this session">
+        <p>
+          {page.traces.map((trace) => (
+            <span class="part">
+              <RunLink trace={trace.trace_id} />
+            </span>
+          ))}
+        </p>
+      </Empty>
+    );
+  }
+  const rows = new Map(page.traces.map((trace) => [trace.trace_id, trace]));
+  return (
+    <Grid label="Turns" heads={["turn", "verdict", "request and answer", "agent", ...LAYERS]}>
+      {page.turns.map((turn) => (
+        <tr key={turn.trace_id + turn.run_span_id} id={`turn-${turn.number}`}>
+          <th scope="row">
+            <RunLink trace={turn.trace_id} run={turn.run_span_id} text={`turn ${turn.number}`} />
+            <div class="dim">{formatTime(rows.get(turn.trace_id)?.start_ns ?? 0)}</div>
+          </th>
+          <td>
+            <VerdictMark verdict={turn.verdict} />
+            {turn.is_retry ? <div class="dim">requested again</div> : null}
+          </td>
+          <td class="said">
+            {turn.request === null ? <span class="dim">hidden</span> : <Plain text={turn.request} />}
+            {turn.answer === null ? null : (
+              <div class="dim">
+                → <Plain text={turn.answer} />
+              </div>
+            )}
+            {turn.why ? (
+              <div>
+                <Plain text={turn.why} />
+              </div>
+            ) : null}
+          </td>
+          <td>
+            <Plain text={turn.agent} />
+          </td>
+          {LAYERS.map((layer) => (
+            <td>
+              <Outcome outcome={rows.get(turn.trace_id)?.runs.find((run) => run.span_id === turn.run_span_id)?.layers[layer]} />
+            </td>
+          ))}
+        </tr>
+      ))}
+    </Grid>
+  );
+}
+
+function HandOvers({ page }: { page: Page }) {
+  if (!page.hand_overs.length) return <p class="dim">No agent passed work to another.</p>;
+  return (
+    <Grid label="Hand-overs" heads={["turn", "from → to", "not passed on", "worked on instead"]}>
+      {page.hand_overs.map((each) => (
+        <tr>
+          <th scope="row">
+            <RunLink trace={each.trace_id} run={each.receiver_span_id} text={`turn ${each.turn}`} />
+          </th>
+          <td>
+            <Plain text={`${each.giver} → ${each.receiver}`} />
+          </td>
+          <td>
+            <Plain text={each.lost.join(", ") || "–"} />
+          </td>
+          <td>
+            {each.replaced.length ? (
+              each.replaced.map((one) => (
+                <div class="verdict fail">
+                  ✗ <Plain text={`${one.used} in place of ${one.given}`} />
+                </div>
+              ))
+            ) : (
+              <span class="dim">–</span>
+            )}
+          </td>
+        </tr>
+      ))}
+    </Grid>
+  );
 }

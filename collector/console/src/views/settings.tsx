@@ -30,6 +30,17 @@ export function Settings() {
                 {page.readers} for reading, {page.writers} for writing; you may {page.may_write ? "write" : "read"}
               </dd>
             </dl>
+            {page.tokens.length ? (
+              <Grid label="Tokens" heads={["token", "may", "project"]}>
+                {page.tokens.map((each) => (
+                  <tr>
+                    <th scope="row">{each.name ? <Plain text={each.name} /> : <span class="dim">without a name</span>}</th>
+                    <td>{each.roles.join(", ")}</td>
+                    <td>{each.project ? <Plain text={each.project} /> : <span class="dim">the sender's</span>}</td>
+                  </tr>
+                ))}
+              </Grid>
+            ) : null}
             <h2 class="below">Send the first trace</h2>
             <FirstTrace settings={page} />
             <h2 class="below">Configuration in effect</h2>

@@ -1,6 +1,7 @@
 // Is this safe to ship? Cases down, experiments across, reports of the gate, and an assertion tried on stored runs.
 import { LAYERS, type Schema } from "../api";
 import { addressWith, ago, Cli, Empty, Grid, Head, Interval, percent, Plain, request, RunLink, Shown, useAnswer, useHours } from "../parts";
+import { report } from "../report";
 import { go, location } from "../router";
 
 export function Suites() {
@@ -248,9 +249,11 @@ export function Gate({ name }: { name: string }) {
   const found = useAnswer<Schema["GatePage"]>(`gates/${name}`);
   return (
     <>
-      <div class="dim">
-        <a href="/suites">Suites</a> / gate
-      </div>
+      {report ? null : (
+        <div class="dim">
+          <a href="/suites">Suites</a> / gate
+        </div>
+      )}
       <Shown loaded={found} title="Report of the gate">
         {(page) => (
           <>
@@ -262,6 +265,31 @@ export function Gate({ name }: { name: string }) {
         )}
       </Shown>
       <Cli line="spanproof gate --assertions FILE" />
+    </>
+  );
+}
+
+/** Lines of code that are to blame. */
+function Marked({ mark }: { mark: Schema["GateMark"] }) {
+  return (
+    <>
+      <p>
+        <code>
+          <Plain text={`${mark.uri}:${mark.line}`} />
+        </code>{" "}
+        <code>
+          <Plain text={mark.rule} />
+        </code>{" "}
+        <Plain text={mark.message} />
+      </p>
+      <div class="source code" role="group" aria-label={`code of ${mark.uri}`}>
+        <ol start={mark.first} style={{ counterReset: `line ${mark.first - 1}` }}>
+          {mark.lines.map((line, index) => {
+            const number = mark.first + index;
+            return <li class={number >= mark.line && number <= mark.end_line ? "deny" : ""} dangerouslySetInnerHTML={{ __html: line }} />;
+          })}
+        </ol>
+      </div>
     </>
   );
 }
@@ -303,6 +331,9 @@ export function Assertions({ page }: { page: Schema["GatePage"] }) {
               ))}
             </Grid>
           ) : null}
+          {each.marks.map((mark) => (
+            <Marked mark={mark} />
+          ))}
         </section>
       ))}
     </>

@@ -1,8 +1,9 @@
 // What happened, and is the verdict right? Steps, what was recorded beside what was replayed, and the answer with its
 // claims: choosing one lights up the output it was held against.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { get, LAYERS, type Layer, type Schema } from "../api";
 import { addressWith, Cli, formatDuration, formatTime, Outcome, Plain, Promote, request, Shown, useAnswer } from "../parts";
+import { pair } from "../query";
 import { go, location, typing } from "../router";
 import { report } from "../report";
 import { rests, spansOf, Step } from "../steps";
@@ -11,6 +12,9 @@ import { Judge } from "./review";
 type Run = Schema["Run"];
 type Claim = Schema["Claim"];
 type Page = Schema["TracePage"];
+
+/** From so many on, of steps and of scores, only a part is drawn at once. */
+const MANY = 60;
 
 const MARKS = { pass: "✓", fail: "✗", open: "?", skipped: "–", errored: "!" } as const;
 
@@ -171,9 +175,13 @@ function Columns({ page, path, run }: { page: Page; path: string; run: Run }) {
           <Tree run={run} chosen={chosen} choose={goToStep} />
         </nav>
         <div {...shown("steps")}>
-          {run.steps.map((step) => (
-            <Step key={step.number} step={step} claim={claim} chosen={step.number === chosen} />
-          ))}
+          {run.steps.map((step) =>
+            run.steps.length > MANY ? (
+              <StepNear key={step.number} step={step} claim={claim} chosen={step.number === chosen} />
+            ) : (
+              <Step key={step.number} step={step} claim={claim} chosen={step.number === chosen} />
+            ),
+          )}
           <Spans page={page} path={path} />
         </div>
         <div class="side" {...shown("answer")} data-shown={panel === "answer" || undefined}>
@@ -252,6 +260,21 @@ function Tree({ run, chosen, choose }: { run: Run; chosen: number; choose: (numb
   );
 }
 
+/** A step of a long run: it is drawn once it is near the screen, until then its place is kept. */
+function StepNear(parts: { step: Schema["Step"]; claim: Claim | null; chosen: boolean }) {
+  const place = useRef<HTMLElement>(null);
+  const [near, setNear] = useState(false);
+  const drawn = near || parts.chosen;
+  useEffect(() => {
+    if (drawn) return;
+    const watch = new IntersectionObserver((seen) => seen.some((each) => each.isIntersecting) && setNear(true), { rootMargin: "1000px" });
+    watch.observe(place.current!);
+    return () => watch.disconnect();
+  }, [drawn]);
+  if (drawn) return <Step {...parts} />;
+  return <section class="step place" ref={place} id={`step-${parts.step.number}`} aria-label={`Step ${parts.step.number}`} />;
+}
+
 function Answer({ run, claim, choose }: { run: Run; claim: Claim | null; choose: (claim: Claim | null) => void }) {
   if (run.answer === null) return <p class="dim">none on the trace</p>;
   // Characters are counted as Python counts them: by code point.
@@ -319,22 +342,33 @@ function Evidence({ run, trace, layer, goToStep }: { run: Run; trace: string | n
           <Plain text={each.outcome.explanation} />
           {trace ? <Judge trace={trace} run={run.span_id} layer={each.layer} ours={each.outcome.verdict} /> : null}
           <Facts score={each} run={run} goToStep={goToStep} />
-          <ul>
-            {run.scores
-              .filter((score) => score.layer === each.layer && score.outcome.verdict !== "skipped")
-              .map((score) => (
-                <li>
-                  <Outcome outcome={score.outcome} label={score.name} />{" "}
-                  {score.raw === null ? "" : `${score.raw} ${score.unit} `}
-                  <span class="dim">
-                    <Plain text={score.outcome.explanation} />
-                  </span>
-                </li>
-              ))}
-          </ul>
+          <OtherScores scores={run.scores.filter((score) => score.layer === each.layer && score.outcome.verdict !== "skipped")} />
         </section>
       ))}
     </div>
+  );
+}
+
+function OtherScores({ scores }: { scores: Schema["Score"][] }) {
+  const [most, setMost] = useState(MANY);
+  return (
+    <>
+      <ul>
+        {scores.slice(0, most).map((score) => (
+          <li>
+            <Outcome outcome={score.outcome} label={score.name} /> {score.raw === null ? "" : `${score.raw} ${score.unit} `}
+            <span class="dim">
+              <Plain text={score.outcome.explanation} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {scores.length > most ? (
+        <button type="button" onClick={() => setMost(most + 10 * MANY)}>
+          {scores.length - most} more scores
+        </button>
+      ) : null}
+    </>
   );
 }
 
@@ -369,18 +403,44 @@ function Facts({ score, run, goToStep }: { score: Schema["Score"]; run: Run; goT
   );
 }
 
+/** Whether traces are found by the attributes of a span: the root's, and those of a run. */
+function isOfRun(page: Page, span: Schema["SpanRow"]): boolean {
+  return span.parent_id === null || page.runs.some((run) => run.span_id === span.span_id);
+}
+
+const LONGEST_VALUE = 120;
+
+/** Links to the traces whose run carries the same value of an attribute. */
+function SameAttributes({ span }: { span: Schema["SpanPage"] }) {
+  const short = Object.entries({ ...span.resource, ...span.attributes }).filter(
+    ([key, value]) => ["string", "number", "boolean"].includes(typeof value) && String(value) && String(value).length <= LONGEST_VALUE && !key.includes("="),
+  );
+  if (!short.length) return null;
+  return (
+    <p class="same">
+      <span class="dim">traces with the same</span>{" "}
+      {short.map(([key, value]) => (
+        <a class="part" href={`/traces?q=${encodeURIComponent(pair(`attribute:${key}`, String(value)))}`} title={String(value)}>
+          <Plain text={key} />
+        </a>
+      ))}
+    </p>
+  );
+}
+
 function Spans({ page, path }: { page: Page; path: string }) {
   const [span, setSpan] = useState<Schema["SpanPage"] | null>(null);
+  const [opened, setOpened] = useState(false);
   const depth = new Map<string, number>();
   for (const each of page.spans) depth.set(each.span_id, each.parent_id ? (depth.get(each.parent_id) ?? -1) + 1 : 0);
-  const open = (id: string) => void get<Schema["SpanPage"]>(`${path}/spans/${id}`).then(setSpan);
+  const open = (id: string) => void get<Schema["SpanPage"]>(`${path}/spans/${id}`).then(setSpan, () => setSpan(null));
   return (
-    <details>
+    <details onToggle={(event) => setOpened(event.currentTarget.open)}>
       <summary>
         {page.spans.length + page.spans_left_out} spans, as they were received
       </summary>
       <ul class="tree">
-        {page.spans.map((each) => (
+        {(opened ? page.spans : []).map((each) => (
           <li>
             <button type="button" style={{ paddingLeft: `${8 + 16 * Math.min(20, depth.get(each.span_id) ?? 0)}px` }} onClick={() => open(each.span_id)}>
               <span class="dim">{each.kind}</span>
@@ -395,6 +455,7 @@ function Spans({ page, path }: { page: Page; path: string }) {
                 <Plain text={JSON.stringify({ dialect: span.dialect, attributes: span.attributes, resource: span.resource }, null, 1)} />
               </pre>
             ) : null}
+            {span?.span.span_id === each.span_id && isOfRun(page, each) && !report ? <SameAttributes span={span} /> : null}
           </li>
         ))}
       </ul>

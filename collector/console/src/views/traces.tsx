@@ -3,7 +3,7 @@ import { Virtualizer, elementScroll, observeElementOffset, observeElementRect } 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, follow, get, LAYERS, type Schema } from "../api";
 import { Cli, formatTime, Outcome, Plain, Promote, Shown, type Loaded } from "../parts";
-import { commandOf, isDimension, NAMES, pair, readQuery, wordAt } from "../query";
+import { commandOf, isDimension, NAMES, pair, readQuery, wordAt, type Parameters } from "../query";
 import { go, location, typing } from "../router";
 import { WaitForFirst } from "./settings";
 
@@ -104,7 +104,7 @@ function Search({ line }: { line: string }) {
     setAt(-1);
     if (!word) return;
     if (isDimension(word.name)) {
-      const found = await get<Schema["Values"]>(`dimensions/${word.name}`, { prefix: word.typed, limit: "8", hours: YEAR }).catch(() => null);
+      const found = await get<Schema["Values"]>(`dimensions/${encodeURIComponent(word.name)}`, { prefix: word.typed, limit: "8", hours: YEAR }).catch(() => null);
       if (input.current?.value === field.value) setOffers(found?.values.map((value) => pair(word.name, value)) ?? []);
       return;
     }
@@ -166,7 +166,7 @@ function Search({ line }: { line: string }) {
 }
 
 /** New traces at the top, as they are evaluated. */
-function Live({ parameters, add }: { parameters: Record<string, string>; add: (row: Row) => void }) {
+function Live({ parameters, add }: { parameters: Parameters; add: (row: Row) => void }) {
   const [on, setOn] = useState(false);
   const [open, setOpen] = useState(false);
   const filter = useRef(parameters);
@@ -178,7 +178,7 @@ function Live({ parameters, add }: { parameters: Record<string, string>; add: (r
       follow(
         stop.signal,
         () => setOpen(true),
-        (row) => fits(row, filter.current) && add(row),
+        (row) => void pickNew(row, filter.current).then((found) => found.forEach(add)).catch(() => undefined),
       )
         .catch(() => undefined)
         .finally(() => {
@@ -201,14 +201,18 @@ function Live({ parameters, add }: { parameters: Record<string, string>; add: (r
   );
 }
 
-/** Whether a new trace is one of the list: other dimensions than agent and model are not on the row. */
-function fits(row: Row, parameters: Record<string, string>): boolean {
+const ON_ROWS = ["failing", "layer", "hours", "project"];
+
+/** Return a new trace where it is one of the list; what its row does not hold is known by the server. */
+async function pickNew(row: Row, parameters: Parameters): Promise<Row[]> {
+  if (Object.keys(parameters).some((name) => !ON_ROWS.includes(name))) {
+    return (await get<Schema["TraceList"]>("traces", { ...parameters, limit: "20" })).traces.reverse();
+  }
   const failing = row.runs.some((run) =>
     LAYERS.some((layer) => (!parameters.layer || parameters.layer === layer) && run.layers[layer]?.verdict === "fail"),
   );
-  if (parameters.failing && String(failing) !== parameters.failing) return false;
-  if (parameters.project && parameters.project !== row.project) return false;
-  return (["agent", "model"] as const).every((name) => !parameters[name] || row.runs.some((run) => run[name] === parameters[name]));
+  const fits = (!parameters.failing || String(failing) === parameters.failing) && (!parameters.project || parameters.project === row.project);
+  return fits ? [row] : [];
 }
 
 /** Query lines that are kept in this browser. */
@@ -239,7 +243,7 @@ function Saved({ line }: { line: string }) {
   );
 }
 
-function useRows(parameters: Record<string, string>, fault: string | null) {
+function useRows(parameters: Parameters, fault: string | null) {
   const key = JSON.stringify(parameters);
   const [state, setState] = useState<Loaded<Row[]> & { key: string }>({ value: null, error: null, key });
   const next = useRef<string | null>(null);

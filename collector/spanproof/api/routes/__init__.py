@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Depends
 
-from spanproof.api.access import authorise_reader
+from spanproof.api.access import authorise_reader, refuse_limited
 from spanproof.api.problems import described
 from spanproof.api.routes import (
     alerts,
@@ -29,10 +29,12 @@ router = APIRouter(
         503: described("the store cannot be read"),
     },
 )
+_OF_NO_PROJECT = (alerts, runs, cases, suites, settings)
 for area in (
     overview, live, traces, failures, alerts, runs, compare, sessions, boundary, cases, suites, review,
     settings,
 ):  # fmt: skip
-    router.include_router(area.router)
+    limits = [Depends(refuse_limited)] if area in _OF_NO_PROJECT else []
+    router.include_router(area.router, dependencies=limits)
 
 __all__ = ["router"]

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 from fastapi import APIRouter, HTTPException
+from pydantic import Field
 
 from spanproof.api import models, pages
 from spanproof.api.access import Opened
 from spanproof.api.models import Answer, Nanoseconds
 from spanproof.api.parameters import Cursor, Hours, Limit, read_cursor, window, write_cursor
 from spanproof.api.problems import described
+from spanproof.evaluators import sessions as sessions_model
+from spanproof.evaluators.sessions import judge_session
+from spanproof.trace import Label
 
 router = APIRouter()
 _MISSING: dict[int | str, dict[str, Any]] = {404: described("there is none")}
-_MOST_TRACES = 500
+_MOST_TRACES: Final = 500
+_MOST_HAND_OVERS: Final = 500
+_MOST_FACTS: Final = 20
+_LONGEST: Final = 2_000
+"""Characters of a request or an answer."""
 
 
 class Session(Answer):
@@ -37,11 +45,60 @@ class SessionList(Answer):
     next: str | None
 
 
+class Turn(Answer):
+    """A request of the user, and the run that answered it."""
+
+    number: int
+    trace_id: str
+    run_span_id: str
+    agent: str
+    request: str | None
+    answer: str | None
+    verdict: models.Verdict
+    why: str = Field(description="Of a turn that did not pass; else empty.")
+    is_retry: bool = Field(description="Whether the user had requested the same before.")
+
+
+class Replaced(Answer):
+    """What the giver named, and what the receiver worked on instead."""
+
+    given: str
+    used: str
+
+
+class HandOver(Answer):
+    """Work passed from one agent to another."""
+
+    turn: int
+    trace_id: str
+    giver: str
+    receiver: str
+    receiver_span_id: str
+    lost: list[str] = Field(description="What the giver's task names and the receiver never read.")
+    replaced: list[Replaced]
+
+
+class FirstMistake(Answer):
+    """The earliest thing that went wrong."""
+
+    turn: int
+    trace_id: str
+    agent: str
+    why: str
+
+
 class SessionPage(Answer):
-    """One conversation: its traces in order of time."""
+    """One conversation, judged as a whole: its turns, the hand-overs in them, and who erred first."""
 
     id: str
-    traces: list[models.TraceRow]
+    verdict: models.Verdict
+    value: float | None = Field(description="Share of requests whose last attempt passed.")
+    explanation: str
+    turns: list[Turn]
+    hand_overs: list[HandOver]
+    first_mistake: FirstMistake | None
+    traces: list[models.TraceRow] = Field(description="In order of time.")
+    cut: bool = Field(description="Whether there are more traces than were read.")
 
 
 @router.get("/sessions")
@@ -70,9 +127,65 @@ def sessions(
 
 @router.get("/sessions/{session_id:path}", responses=_MISSING)
 def session(session_id: str, store: Opened) -> SessionPage:
-    """Return one conversation, its first 500 traces in order of time."""
+    """Return one conversation judged as a whole, by its first 500 traces."""
     ids = store.browse.traces_of_session(session_id, _MOST_TRACES)
     if not ids:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"no span has the session id {session_id[:64]!r}")
+    verdict = judge_session(store.evaluations(ids))
+    mistake = verdict.first_mistake
     rows = sorted(store.browse.trace_rows(ids), key=lambda row: row.start_ns)
-    return SessionPage(id=pages.text(session_id), traces=[pages.trace_row(row) for row in rows])
+    return SessionPage(
+        id=pages.text(session_id),
+        verdict=_verdict(verdict.label),
+        value=verdict.value,
+        explanation=pages.text(verdict.explanation),
+        turns=[_turn(turn) for turn in verdict.turns],
+        hand_overs=[_hand_over(each) for each in verdict.hand_overs[:_MOST_HAND_OVERS]],
+        first_mistake=None
+        if mistake is None
+        else FirstMistake(
+            turn=mistake.turn,
+            trace_id=mistake.trace_id,
+            agent=pages.text(mistake.agent),
+            why=pages.text(mistake.why),
+        ),
+        traces=[pages.trace_row(row) for row in rows],
+        cut=len(ids) == _MOST_TRACES,
+    )
+
+
+def _verdict(label: Label | None) -> models.Verdict:
+    return models.Verdict(label.value) if label is not None else models.Verdict.OPEN
+
+
+def _turn(turn: sessions_model.Turn) -> Turn:
+    return Turn(
+        number=turn.number,
+        trace_id=turn.trace_id,
+        run_span_id=turn.run_span_id,
+        agent=pages.text(turn.agent),
+        request=_brief(turn.request),
+        answer=_brief(turn.answer),
+        verdict=_verdict(turn.label),
+        why=pages.text(turn.why),
+        is_retry=turn.is_retry,
+    )
+
+
+def _hand_over(given: sessions_model.HandOver) -> HandOver:
+    return HandOver(
+        turn=given.turn,
+        trace_id=given.trace_id,
+        giver=pages.text(given.giver),
+        receiver=pages.text(given.receiver),
+        receiver_span_id=given.receiver_span_id,
+        lost=[pages.text(each) for each in given.lost[:_MOST_FACTS]],
+        replaced=[
+            Replaced(given=pages.text(each.given), used=pages.text(each.used))
+            for each in given.replaced[:_MOST_FACTS]
+        ],
+    )
+
+
+def _brief(said: str | None) -> str | None:
+    return None if said is None else pages.text(said[:_LONGEST])

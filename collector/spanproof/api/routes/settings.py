@@ -18,6 +18,7 @@ from spanproof.trace import Layer
 
 router = APIRouter()
 _KEPT_S: Final = 300.0
+_MOST_TOKENS: Final = 500
 
 
 class Setting(Answer):
@@ -36,6 +37,14 @@ class BuiltInScore(Answer):
     advisory: bool
 
 
+class TokenRow(Answer):
+    """A token of the collector, by its name: its text is never shown."""
+
+    name: str = Field(description="Empty where it has none.")
+    roles: list[str]
+    project: str = Field(description="Of everything that is sent with it; empty: the sender's.")
+
+
 class Settings(Answer):
     """How this installation is set up."""
 
@@ -45,6 +54,7 @@ class Settings(Answer):
     may_write: bool = Field(description="Whether this request's token may write.")
     readers: int = Field(description="How many readers' tokens there are; their text is never shown.")
     writers: int
+    tokens: list[TokenRow] = Field(description="Of the collector, with their roles.")
     otlp_http: str = Field(description="Where spans are received; empty where this process receives none.")
     otlp_grpc: str
     settings: list[Setting] = Field(description="Empty where the console has no configuration.")
@@ -99,9 +109,13 @@ def settings(request: Request, store: Opened) -> Settings:
         version=version("spanproof"),
         store=store.name,
         workspace=str(known.workspace or ""),
-        may_write=known.open_to_all or known.may_write(token_of(request)),
+        may_write=known.may_write(token_of(request)),
         readers=len(known.tokens),
         writers=len(known.writers),
+        tokens=[
+            TokenRow(name=pages.text(each.name or ""), roles=sorted(each.roles), project=each.project or "")
+            for each in list(known.read_grants())[:_MOST_TOKENS]
+        ],
         otlp_http=known.otlp_http,
         otlp_grpc=known.otlp_grpc,
         settings=[

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from spanproof.api import pages
 from spanproof.api.access import WRITER, Opened
+from spanproof.api.gate_pages import GatePage, gate_page
 from spanproof.api.models import Answer, Nanoseconds
 from spanproof.api.parameters import Cohort, Hours, Limit, find_trace_id, no_trace, window
 from spanproof.api.problems import described
@@ -139,41 +140,6 @@ class GateList(Answer):
     reports: list[GateRow]
 
 
-class GateCase(Answer):
-    """A case that speaks against an assertion."""
-
-    trace_id: str
-    run_span_id: str
-    agent: str
-    state: str
-    value: float | None
-    explanation: str
-
-
-class GateAssertion(Answer):
-    """An assertion with its verdict."""
-
-    assertion: str
-    layer: str
-    verdict: str
-    reason: str
-    judged: int
-    satisfied: int
-    share: float | None
-    low: float | None
-    high: float | None
-    failing: list[GateCase]
-
-
-class GatePage(Answer):
-    """A report of the gate, or of an assertion that was tried."""
-
-    name: str
-    passed: bool
-    cut: bool = Field(description="Whether there were more scores than are read.")
-    assertions: list[GateAssertion]
-
-
 class RunRef(Answer):
     """A run to be promoted."""
 
@@ -294,7 +260,7 @@ def gate(name: str, request: Request) -> GatePage:
     report = read_gate_report(path) if path else None
     if report is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"no report of the gate is named {name[:200]!r}")
-    return _gate_page(name, report, cut=False)
+    return gate_page(name, report, cut=False)
 
 
 @router.get("/gate")
@@ -321,7 +287,7 @@ def try_assertion(
         ) from problem
     except GateError as problem:
         raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.text(str(problem))) from problem
-    return _gate_page("tried on stored runs", report.to_json(), cut=len(found) > _MOST_SCORES)
+    return gate_page("tried on stored runs", report.to_json(), cut=len(found) > _MOST_SCORES)
 
 
 @router.post("/promotions", status_code=201, responses=_REFUSED, dependencies=[WRITER])
@@ -497,39 +463,4 @@ def _column(
         difference_high=compared.high if compared else None,
         fixed=len(compared.fixed) if compared else 0,
         regressed=len(compared.regressed) if compared else 0,
-    )
-
-
-def _gate_page(name: str, report: Mapping[str, Any], *, cut: bool) -> GatePage:
-    return GatePage(
-        name=name,
-        passed=bool(report["passed"]),
-        cut=cut,
-        assertions=[_assertion(each) for each in report["assertions"][:200]],
-    )
-
-
-def _assertion(given: Mapping[str, Any]) -> GateAssertion:
-    low, high = given.get("interval") or (None, None)
-    return GateAssertion(
-        assertion=pages.text(str(given["assertion"])),
-        layer=str(given.get("layer", "")),
-        verdict=str(given["verdict"]),
-        reason=pages.text(str(given.get("reason", ""))),
-        judged=given.get("judged", 0),
-        satisfied=given.get("satisfied", 0),
-        share=given.get("share"),
-        low=low,
-        high=high,
-        failing=[
-            GateCase(
-                trace_id=str(case["trace_id"]),
-                run_span_id=str(case["run_span_id"]),
-                agent=pages.text(str(case["agent"])),
-                state=str(case["state"]),
-                value=case["value"],
-                explanation=pages.text(str(case["explanation"])),
-            )
-            for case in given.get("failing", [])[:50]
-        ],
     )

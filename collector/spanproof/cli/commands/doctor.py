@@ -1,7 +1,7 @@
-"""`spanproof doctor`: which isolation features this machine has, backend by backend.
+"""`spanproof doctor`: which isolation features this machine has, backend by backend; and cleaning up.
 
 Out: a table, or one JSON line per backend. Exit code 0 when the chosen backend can run, 1 when it lacks a
-required feature; the default is the jail.
+required feature; the default is the jail. With --clean: what killed sandboxes left and was removed.
 """
 
 from __future__ import annotations
@@ -15,21 +15,28 @@ from rich.text import Text
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.backend import DEFAULT_BACKEND, open_backend, settings_option
 from spanproof.cli.output.console import console, pick, print_json
-from spanproof.sandbox import Availability, Feature
+from spanproof.cli.problems import UsageProblem
+from spanproof.sandbox import Availability, Feature, SandboxUnavailable
 from spanproof.sandbox.registry import backend_names
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line per backend.")
 @click.option("--backend", help="Probe one backend only.")
+@click.option("--clean", is_flag=True, help="Remove what sandboxes left whose processes were killed.")
 @settings_option
-def command(as_json: bool, backend: str | None, settings: dict[str, str]) -> int:
+def command(as_json: bool, backend: str | None, clean: bool, settings: dict[str, str]) -> int:
     """Show which isolation features this machine has.
 
     Exit code 0 when the chosen backend can run with its settings; without --backend that is the default one,
     and the others are shown for information.
+
+    With --clean, remove the processes, control groups, directories and containers of sandboxes that were
+    killed together with what cleans up after them, and show what was removed.
     """
     chosen = backend or DEFAULT_BACKEND
+    if clean:
+        return _clean(chosen, settings, as_json)
     usable = False
     for name in (backend,) if backend else backend_names():
         with open_backend(name, settings if name == chosen else {}) as sandbox:
@@ -40,6 +47,23 @@ def command(as_json: bool, backend: str | None, settings: dict[str, str]) -> int
         else:
             _show(found)
     return EXIT_PASS if usable else EXIT_GATE_FAILED
+
+
+def _clean(backend: str, settings: dict[str, str], as_json: bool) -> int:
+    """Remove what killed sandboxes of a backend left."""
+    with open_backend(backend, settings) as sandbox:
+        try:
+            removed = sandbox.remove_leftovers()
+        except SandboxUnavailable as problem:
+            raise UsageProblem(str(problem), "see: spanproof doctor") from problem
+    if as_json:
+        print_json({"backend": backend, "removed": removed})
+        return EXIT_PASS
+    for thing in removed:
+        console.print(Text(f"removed {thing}"), soft_wrap=True)
+    if not removed:
+        console.print(f"{backend}: nothing was left behind")
+    return EXIT_PASS
 
 
 def _row(found: Availability) -> dict[str, Any]:

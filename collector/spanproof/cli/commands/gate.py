@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,11 +16,13 @@ from spanproof.cli.options.store import StoreQuery, opened_store, store_query_op
 from spanproof.cli.output.console import console, print_json
 from spanproof.cli.output.hostile import plain
 from spanproof.cli.problems import UsageProblem
+from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.score_rows import run_row
 from spanproof.gate import (
     Assertion,
     AssertionReport,
     CaseState,
+    CaseTrials,
     GateReport,
     NoBaseline,
     Verdict,
@@ -29,7 +31,7 @@ from spanproof.gate import (
     read_assertions,
     read_scores,
 )
-from spanproof.gate.outputs import RunRow
+from spanproof.gate.outputs import ResultTable, RunRow
 from spanproof.store import with_feedback
 from spanproof.trace import Score
 
@@ -101,9 +103,17 @@ def command(
         raise UsageProblem(
             str(problem), "Add --baseline FILE, written by `spanproof eval --json` or `suite run --json`."
         ) from problem
+    failing: list[TraceEvaluation] = []
     if outputs.needs_code and not scores_file:
-        runs.update(_read_failing(query, report))
-    outputs.write(report.to_table(runs), as_json=as_json)
+        failing = _read_failing(query, report)
+        runs.update(
+            ((each.trace.trace_id, run.run.span_id), run_row(run)) for each in failing for run in each.runs
+        )
+    outputs.write(
+        report.to_table(runs),
+        as_json=as_json,
+        format_page=lambda table: _format_page(report, table, failing),
+    )
     if as_json:
         print_json(report.to_json())
     else:
@@ -121,7 +131,8 @@ def print_report(report: GateReport) -> None:
             # Cases against an assertion that holds all the same are printed dim.
             console.print(Padding(case, (0, 0, 0, 6)), style="dim" if each.verdict is Verdict.PASSED else "")
     if not report.passed:
-        console.print(Text(f"gate failed: {', '.join(report.failed_layers)}", style="bold red"))
+        failed = ", ".join(report.failed_layers)
+        console.print(Text(f"gate failed: {failed}" if failed else "gate failed", style="bold red"))
 
 
 def _shown(report: AssertionReport) -> Iterator[Text]:
@@ -152,7 +163,9 @@ def _assertions(texts: tuple[str, ...], file: Path | None) -> list[Assertion]:
 
 
 @contextmanager
-def _open_scores(query: StoreQuery, file: Path | None, runs: _Runs | None) -> Iterator[Iterator[Score]]:
+def _open_scores(
+    query: StoreQuery, file: Path | None, runs: _Runs | None
+) -> Iterator[Iterator[Score | CaseTrials]]:
     if file is not None:
         yield _read_file(file, runs)
         return
@@ -162,19 +175,22 @@ def _open_scores(query: StoreQuery, file: Path | None, runs: _Runs | None) -> It
         yield with_feedback(scores, store.feedback())
 
 
-def _read_failing(query: StoreQuery, report: GateReport) -> _Runs:
-    """Return the first runs against the assertions, out of the store."""
+def _read_failing(query: StoreQuery, report: GateReport) -> list[TraceEvaluation]:
+    """Return the first traces against the assertions, out of the store."""
     failing = [case for each in report.assertions for case in each.failing]
     traces = list(dict.fromkeys(case.trace_id for case in failing))[:_MAX_TRACES]
     with opened_store(query.location) as store:
-        return {
-            (each.trace.trace_id, run.run.span_id): run_row(run)
-            for each in store.evaluations(traces)
-            for run in each.runs
-        }
+        return list(store.evaluations(traces))
 
 
-def _read_file(file: Path, runs: _Runs | None = None) -> Iterator[Score]:
+def _format_page(report: GateReport, table: ResultTable, failing: Sequence[TraceEvaluation]) -> str:
+    # The console's packages are loaded only where a page is written.
+    from spanproof.api.report import format_gate_report
+
+    return format_gate_report(report, table, failing)
+
+
+def _read_file(file: Path, runs: _Runs | None = None) -> Iterator[Score | CaseTrials]:
     """Yield the scores of a file, of stdin for `-`; `runs` gets the runs with their code."""
     try:
         with click.open_file(str(file), "rb") as lines:

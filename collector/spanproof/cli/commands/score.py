@@ -6,7 +6,7 @@ evidence. Nothing is executed and nothing stored; the rules are those of the lay
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -30,7 +30,8 @@ from spanproof.cli.problems import UsageProblem
 from spanproof.config.engine import function_of
 from spanproof.config.model import OwnEvaluator
 from spanproof.evaluators.custom import BuiltIn, Call, Check, Function, Returned, evaluate
-from spanproof.evaluators.layers.groundedness import Claim, ground
+from spanproof.evaluators.groundedness_rules import GroundednessRule
+from spanproof.evaluators.layers.groundedness import Claim, explain, ground
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.loops import find_loop
 from spanproof.evaluators.layers.trajectory.metrics import measure, wasted
@@ -58,15 +59,24 @@ def command() -> None:
     type=click.Path(path_type=Path),
     help="YAML with your own words for states, as `evaluation.synonyms` has them: shipped: [on the truck].",
 )
-def groundedness(*, jsonl: bool, synonyms_file: Path | None) -> int:
+@click.option(
+    "--without-rule",
+    "without_rules",
+    type=click.Choice([rule.value for rule in GroundednessRule]),
+    multiple=True,
+    help="A rule to switch off, as `evaluation.without_rules` does; may be given again.",
+)
+def groundedness(*, jsonl: bool, synonyms_file: Path | None, without_rules: tuple[str, ...]) -> int:
     """Check answers against outputs.
 
-    In: {"id", "task"?, "outputs": […], "answer", "now"?}; "now" is when the answer was given, as ISO 8601
-    with its zone, for words such as "yesterday". Out: {"id", "verdict", "value", "claims"}.
+    In: {"id", "task"?, "system"?, "outputs": […], "answer", "now"?}; "system" is the system prompt, "now" is
+    when the answer was given, as ISO 8601 with its zone, for words such as "yesterday". Out: {"id",
+    "verdict", "value", "claims"}.
     """
     require_jsonl("score groundedness", jsonl=jsonl)
     synonyms = _read_synonyms(synonyms_file) if synonyms_file else {}
-    return answer_lines(lambda row: score_groundedness(row, synonyms))
+    off = [GroundednessRule(rule) for rule in without_rules]
+    return answer_lines(lambda row: score_groundedness(row, synonyms, off))
 
 
 @command.command("trajectory")
@@ -163,16 +173,26 @@ def _read_synonyms(file: Path) -> Synonyms:
         raise UsageProblem(f"{file}: {place}: {first['msg']}", remedy) from problem
 
 
-def score_groundedness(row: Row, synonyms: Synonyms | None = None) -> Row:
+def score_groundedness(
+    row: Row, synonyms: Synonyms | None = None, without_rules: Sequence[GroundednessRule] = ()
+) -> Row:
     """Return the answer to one line of `score groundedness`."""
     outputs = row.get("outputs")
     if not isinstance(outputs, list):
         raise BadRow(f"field 'outputs' must be a list, got {json_name(outputs)}")
-    task = row.get("task")
-    if task is not None and not isinstance(task, str):
-        raise BadRow(f"field 'task' must be a string, got {json_name(task)}")
+    for name in ("task", "system"):
+        if row.get(name) is not None and not isinstance(row[name], str):
+            raise BadRow(f"field '{name}' must be a string, got {json_name(row[name])}")
     texts = [each if isinstance(each, str) else json_line(each).decode().rstrip() for each in outputs]
-    grounding = ground(texts, text_field(row, "answer"), task, synonyms, _parse_now(row))
+    grounding = ground(
+        texts,
+        text_field(row, "answer"),
+        row.get("task"),
+        synonyms,
+        _parse_now(row),
+        system=row.get("system"),
+        without_rules=without_rules,
+    )
     return {
         "id": row.get("id"),
         "verdict": grounding.verdict.value,
@@ -206,8 +226,13 @@ def score_trajectory(row: Row, pipeline: Pipeline) -> Row:
 
 
 def _claim(claim: Claim) -> Row:
-    evidence = None if claim.evidence is None else pick(claim.evidence, "output text derivation")
-    return pick(claim, "text start end kind verdict reason") | {"evidence": evidence}
+    evidence = None if claim.evidence is None else pick(claim.evidence, "output text derivation start end")
+    row = pick(claim, "text start end kind verdict cause author rule")
+    return row | {
+        "confidence": round(claim.confidence, 3),
+        "reason": explain(claim),
+        "evidence": evidence,
+    }
 
 
 def _parse_now(row: Row) -> datetime | None:

@@ -100,10 +100,12 @@ def _run(collector: Collector, on_ready: Callable[[Endpoints], None]) -> int:
 def _console_of(config: Config, collector: Collector, endpoints: Endpoints) -> ConsoleServer:
     """Return the server of the collector's console."""
     where = config.console
+    holders = TokenHolders(config)
     settings = ConsoleSettings(
         tokens=tuple(token.get_secret_value() for token in where.tokens),
         writers=tuple(token.get_secret_value() for token in where.writers),
-        accepts=TokenHolders(config).accept if config.readers_are_checked else None,
+        accepts=holders.accept if config.readers_are_checked else None,
+        read_grants=holders.grants,
         workspace=where.workspace,
         configured=config.list_settings(),
         rules=config.alerts,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -12,8 +11,6 @@ from spanproof.cli.options.store import find_run, find_trace, opened_store, stor
 from spanproof.cli.output.console import console, print_json, write_report
 from spanproof.cli.output.run_page import run_page
 from spanproof.cli.output.words import format_count
-from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
-from spanproof.store import Feedback
 from spanproof.trace.codec import to_plain
 
 
@@ -38,7 +35,10 @@ def command(trace: str, location: str, run: str | None, full: bool, html: Path |
         feedback = store.feedback(evaluation.trace.trace_id)
     runs = (find_run(evaluation, run),) if run else evaluation.runs
     if html is not None:
-        write_report(html, _format_report(evaluation, feedback, runs[0] if run else None))
+        # The console's packages are loaded only where a page is written.
+        from spanproof.api.report import format_trace_report
+
+        write_report(html, format_trace_report(evaluation, feedback, runs[0] if run else None))
     if as_json:
         shown = {"runs": to_plain(runs), "feedback": to_plain(feedback)}
         print_json({**to_plain(evaluation), **shown})
@@ -52,20 +52,3 @@ def command(trace: str, location: str, run: str | None, full: bool, html: Path |
         spans = format_count(len(evaluation.trace.spans), "span")
         console.print(f"trace {evaluation.trace.trace_id} has no agent run in its {spans}")
     return EXIT_PASS
-
-
-def _format_report(
-    evaluation: TraceEvaluation, feedback: Sequence[Feedback], run: RunEvaluation | None
-) -> str:
-    """Return the trace as a page, with the run that is meant in front."""
-    # The console's packages are loaded only where a page is written.
-    from spanproof.api.pages import span_page, trace_page
-    from spanproof.api.report import format_report
-
-    page = trace_page(evaluation, feedback)
-    path = f"traces/{page.trace_id}"
-    spans = {
-        f"{path}/spans/{span.span_id}": span_page(span) for span in evaluation.trace.spans[: len(page.spans)]
-    }
-    route = f"/{path}?run={run.run.span_id}" if run else f"/{path}"
-    return format_report(f"trace {page.trace_id[:12]}", route, {path: page, **spans})

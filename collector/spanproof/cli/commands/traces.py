@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.cohort import where_option
 from spanproof.cli.options.store import StoreQuery, limit_option, opened_store, store_query_options
 from spanproof.cli.output.console import console, inform, pick, print_json
 from spanproof.cli.output.runs_table import RunLine, print_runs
@@ -18,20 +19,34 @@ from spanproof.trace import Layer
 
 @click.command("traces")
 @store_query_options
+@where_option
 @click.option("--failing", is_flag=True, help="Only traces with a run that fails a layer.")
+@click.option("--passing", is_flag=True, help="Only traces without a run that fails a layer.")
 @click.option(
     "--layer", type=click.Choice([layer.value for layer in Layer]), help="With --failing: fails this layer."
 )
 @limit_option(50, "Traces listed at most.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
-def command(query: StoreQuery, failing: bool, layer: str | None, limit: int, as_json: bool) -> int:
+def command(
+    query: StoreQuery,
+    cohort: dict[str, str],
+    failing: bool,
+    passing: bool,
+    layer: str | None,
+    limit: int,
+    as_json: bool,
+) -> int:
     """List evaluated traces, newest first."""
     if layer and not failing:
         raise UsageProblem("--layer says which layer must fail", "Add --failing.")
-    chosen = Layer(layer) if layer else (True if failing else None)
+    if failing and passing:
+        raise UsageProblem("--failing and --passing leave no trace", "Give one of them.")
+    chosen = Layer(layer) if layer else failing if failing or passing else None
     with opened_store(query.location) as store:
         name = store.name
-        rows = store.traces(project=query.project, since_ns=query.since_ns, failing=chosen, limit=limit)
+        rows = store.traces(
+            project=query.project, since_ns=query.since_ns, failing=chosen, limit=limit, cohort=cohort
+        )
         feedback = [] if as_json or not rows else store.feedback()
     if as_json:
         for row in rows:

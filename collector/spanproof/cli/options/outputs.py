@@ -44,12 +44,24 @@ class Outputs:
         """Whether a form shows the code that is to blame."""
         return self.github or any((self.sarif, self.html, self.markdown))
 
-    def write(self, table: ResultTable, *, as_json: bool) -> None:
-        """Write the files; annotations go to stdout, or to stderr where stdout holds JSON."""
+    def write(
+        self,
+        table: ResultTable,
+        *,
+        as_json: bool,
+        format_page: Callable[[ResultTable], str] = format_html,
+    ) -> None:
+        """Write the files; annotations go to stdout, or to stderr where stdout holds JSON.
+
+        Args:
+            table: the results.
+            as_json: whether stdout holds JSON.
+            format_page: makes the HTML page, of a command that has a view of its own in the console.
+        """
         for path, form in (
             (self.junit, format_junit),
             (self.sarif, format_sarif),
-            (self.html, format_html),
+            (self.html, format_page),
             (self.markdown, format_markdown),
         ):
             if path is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
@@ -10,10 +11,13 @@ from rich.text import Text
 from spanproof.cli.output.console import console
 from spanproof.cli.output.hostile import plain, visible
 from spanproof.cli.output.words import describe_outcome, format_amount
-from spanproof.evaluators.judge.agreement import Confusion
 from spanproof.evaluators.model import RunEvaluation
 from spanproof.evaluators.scores import BUILT_IN
 from spanproof.trace import Errored, Label, Layer, Outcome, Score, Scored, Skipped
+
+if TYPE_CHECKING:
+    # The package of the judge loads every evaluator, which a list of traces does without.
+    from spanproof.evaluators.judge.agreement import Confusion
 
 
 def layer_scores(run: RunEvaluation) -> Mapping[Layer, Score]:

@@ -35,10 +35,12 @@ class Grant:
 
     Attributes:
         project: of everything that is sent with it; None leaves that to the sender.
+        name: what the token is called; None where it has no name.
     """
 
     roles: frozenset[Role]
     project: str | None = None
+    name: str | None = None
 
 
 _EVERYTHING = Grant(frozenset(Role))
@@ -69,6 +71,11 @@ class Authoriser:
     def required(self) -> bool:
         """Whether a token is required at all."""
         return bool(self._fixed) or self._file is not None
+
+    def grants(self) -> list[Grant]:
+        """Return what the holders of the tokens in force may do."""
+        self._reload()
+        return list(self._grants.values())
 
     def check(self, authorization: str | None, role: Role) -> Grant:
         """Return the grant of the client that presents this header.
@@ -125,7 +132,7 @@ def _read_grants(file: Path) -> dict[bytes, Grant]:
 
 def _grants_of(tokens: Iterable[Token]) -> dict[bytes, Grant]:
     return {
-        _digest(each.token.get_secret_value().strip()): Grant(frozenset(each.roles), each.project)
+        _digest(each.token.get_secret_value().strip()): Grant(frozenset(each.roles), each.project, each.name)
         for each in tokens
     }
 

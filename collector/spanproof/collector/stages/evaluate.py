@@ -35,6 +35,7 @@ _STORE_PAUSE_S = 2.0
 _FIRST_BACKOFF_S = 1.0
 _LONGEST_BACKOFF_S = 60.0
 _BUILD_PAUSE_S = 2.0
+_LONGEST_BUILD_PAUSE_S = 60.0
 _LONGEST_BUILD_S = 900.0
 """After so long a trace whose environment is still being built is given out without a replay."""
 
@@ -345,7 +346,8 @@ class _Lane:
         """
         causes = _causes(evaluation)
         if NoReplayCause.BUILDING in causes and attempt.waited_s < _LONGEST_BUILD_S:
-            return _BUILD_PAUSE_S, replace(attempt, waited_s=attempt.waited_s + _BUILD_PAUSE_S)
+            pause_s = build_pause_s(attempt.waited_s)
+            return pause_s, replace(attempt, waited_s=attempt.waited_s + pause_s)
         if NoReplayCause.FAILED in causes and attempt.number < self._rules.attempts:
             return _backoff_s(attempt), replace(attempt, number=attempt.number + 1)
         return None
@@ -455,6 +457,11 @@ class _Lane:
 
 def _backoff_s(attempt: _Attempt) -> float:
     return float(min(_FIRST_BACKOFF_S * 4.0 ** (attempt.number - 1), _LONGEST_BACKOFF_S))
+
+
+def build_pause_s(waited_s: float) -> float:
+    """Return when to look again for an environment: a trace waits at most twice as long as it is built."""
+    return min(max(_BUILD_PAUSE_S, waited_s), _LONGEST_BUILD_PAUSE_S)
 
 
 def _write_lines(lines: tuple[LogLine, ...]) -> None:

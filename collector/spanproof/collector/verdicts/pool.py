@@ -1,7 +1,8 @@
 """The processes that scan for `/v1/verdict`, and the deadline each request is held to.
 
-What cannot be scanned does not pass: a scan that fails, overruns or ends its process gives `deny`, as a
-scanner that fails does. Only a request that was never scanned is refused.
+What cannot be scanned does not pass: a scan that fails or ends its process gives `deny`, one that is not done
+by its deadline gives `review`, as scanners that fail or run out of time do. Only a request that was never
+scanned is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from pathlib import Path
 
 from spanproof.collector.verdicts.model import Job, Scanned
 from spanproof.config.verdicts import Verdicts
-from spanproof.sandbox.scanners.model import Finding, Severity, Verdict
+from spanproof.sandbox.scanners.model import Finding
+from spanproof.sandbox.scanners.rules import find_rule
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +37,11 @@ class ScanFull(RuntimeError):  # noqa: N818 - says what happened
 
 
 class ScannerGone(RuntimeError):  # noqa: N818 - says what happened
-    """A process that scans ended, or was ended as it took too long."""
+    """A process that scans ended."""
+
+
+class ScanLate(RuntimeError):  # noqa: N818 - says what happened
+    """A scan was not done by its deadline, and its process was ended."""
 
 
 class ScanPool:
@@ -65,7 +71,7 @@ class ScanPool:
         Raises:
             ScannerGone: one cannot be started.
         """
-        self._all = [_Process(self._policy) for _ in range(self._rules.workers)]
+        self._all = [_Process(self._policy, self._rules.deadline_s / 2) for _ in range(self._rules.workers)]
         for process in self._all:
             process.start()
             self._free.put(process)
@@ -94,12 +100,15 @@ class ScanPool:
     def _scan(self, job: Job, came: float) -> Scanned:
         process = self._free.get()  # there are as many threads as processes
         try:
-            # At least half of the time is for the scan: overrunning it denies, and waiting must not.
+            # At least half of the time is for the scan: waiting must not make it late.
             if time.monotonic() - came > self._rules.deadline_s / 2:
                 raise ScanFull("the request waited too long")
             return process.scan(job, came + self._rules.deadline_s)
         except ScannerGone as gone:
-            return _deny(str(gone))
+            return _unscanned("scanner_error", str(gone))
+        except ScanLate as late:
+            # A busy machine makes harmless code late.
+            return _unscanned("too-complex", str(late))
         finally:
             self._free.put(process)
 
@@ -107,8 +116,8 @@ class ScanPool:
 class _Process:
     """One process; used by one thread at a time."""
 
-    def __init__(self, policy: Path | None) -> None:
-        self._policy = policy
+    def __init__(self, policy: Path | None, scanner_time_s: float) -> None:
+        self._greeting = [list(sys.path), policy, scanner_time_s]
         self._process: subprocess.Popen[bytes] | None = None
         self._line: Connection | None = None
 
@@ -126,13 +135,17 @@ class _Process:
             ]  # fmt: skip
             self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         self._line = Connection(ours.detach())
-        self._exchange([list(sys.path), self._policy], time.monotonic() + _START_S)
+        try:
+            self._exchange(self._greeting, time.monotonic() + _START_S)
+        except ScanLate:
+            raise ScannerGone(f"the process that scans did not start within {_START_S:g} s") from None
 
     def scan(self, job: Job, until: float) -> Scanned:
         """Return what was found by then.
 
         Raises:
-            ScannerGone: there was not enough time, or the process ended.
+            ScannerGone: the process ended.
+            ScanLate: there was not enough time.
         """
         if self._process is not None and self._process.poll() is not None:
             self.end()  # it ended while it had nothing to do, which says nothing of this job
@@ -140,7 +153,7 @@ class _Process:
             self.start()
             until = max(until, time.monotonic() + _AFTER_START_S)
         scanned = self._exchange([job], until)
-        return _deny(scanned.error) if scanned.error else scanned
+        return _unscanned("scanner_error", scanned.error) if scanned.error else scanned
 
     def end(self) -> None:
         """End the process, if there is one."""
@@ -164,7 +177,7 @@ class _Process:
                 line.send(message)
             if not line.poll(max(0.0, until - time.monotonic())):
                 self.end()
-                raise ScannerGone("the scan took longer than verdicts.deadline_s")
+                raise ScanLate("the scan took longer than verdicts.deadline_s")
             answer = line.recv()
         except (EOFError, OSError) as gone:
             self.end()
@@ -173,7 +186,11 @@ class _Process:
         return answer
 
 
-def _deny(reason: str) -> Scanned:
-    log.warning("a request for a verdict is denied: %s", reason)
-    finding = Finding("scanner_error", Severity.CRITICAL, Verdict.DENY, 1, 1, 1, 1, f"not scanned: {reason}")
-    return Scanned("deny", findings=((0, finding),))
+def _unscanned(rule: str, reason: str) -> Scanned:
+    """Return the verdict of a rule on code that could not be scanned."""
+    described = find_rule(rule)
+    log.warning("a request for a verdict is answered %s: %s", described.verdict, reason)
+    finding = Finding(
+        rule, described.severity, described.verdict, 1, 1, 1, 1, f"not scanned: {reason}", described.remedy
+    )
+    return Scanned(described.verdict.value, findings=((0, finding),))

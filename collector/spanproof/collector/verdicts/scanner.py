@@ -77,6 +77,12 @@ def _shortened(finding: Finding) -> Finding:
     return replace(finding, message=finding.message[:1000], remedy=finding.remedy[:1000])
 
 
+def _within(policy: Policy, seconds: float) -> Policy:
+    """The policy with these seconds at most for each scanner, so that what the others find is answered."""
+    given = policy.scanner_time_s
+    return replace(policy, scanner_time_s=seconds if given is None else min(given, seconds))
+
+
 def main() -> None:
     """Serve the socket whose descriptor is the first argument, until it is closed."""
     # Ctrl-C reaches every process of the terminal; the collector says when to end.
@@ -85,7 +91,7 @@ def main() -> None:
         try:
             sys.path[:] = line.recv()
             policy: Path | None = line.recv()
-            pipeline = Pipeline(load_policy(policy) if policy else Policy())
+            pipeline = Pipeline(_within(load_policy(policy) if policy else Policy(), line.recv()))
             # The parsers are imported by the scans that need them: here, and not in the first request.
             for language in ("python", "bash", "sql", "javascript", "text"):
                 pipeline.scan(language, "1")

@@ -16,7 +16,7 @@ from typing import Final
 from spanproof.benchmarks.files import read_rows, take_list, take_text
 from spanproof.benchmarks.formats.sources import Source
 from spanproof.benchmarks.model import PASSED, Answer, Graded, Place, Problem, failed, unjudged
-from spanproof.sandbox import FailureClass, Limits, Program, SandboxError
+from spanproof.sandbox import Execution, FailureClass, Limits, Program, SandboxError
 
 _PYTEST: Final = "python -m pytest -rA --tb=no -p no:cacheprovider"
 _COMMANDS: Final[Mapping[str, str]] = {
@@ -118,6 +118,8 @@ class PatchProblem(Problem):
         try:
             with place.open_image(self.image) as sandbox:
                 ran = sandbox.run(self._program(answer.text, place))
+                # Nothing ran: the patch is to blame only where tests run without it.
+                is_broken = _ran_nothing(ran) and _ran_nothing(sandbox.run(self._program(None, place)))
         except SandboxError as problem:
             return dict.fromkeys(self.test_sets, unjudged(str(problem)))
         output = ran.stdout
@@ -137,17 +139,21 @@ class PatchProblem(Problem):
             )
         printed = output.partition(_STARTED)[2]
         statuses = read_statuses(printed)
+        if is_broken:
+            reason = f"no test runs in {self.image}, without the patch neither; the runner printed: "
+            return dict.fromkeys(self.test_sets, unjudged(reason + printed.strip()[-300:]))
         if not statuses:
-            reason = f"no test ran; the runner printed: {printed.strip()[-300:]}"
+            reason = f"no test ran; without the patch they do; the runner printed: {printed.strip()[-300:]}"
             return dict.fromkeys(self.test_sets, failed(reason, None, ran.wall_s))
         turned = _grade_list("FAIL_TO_PASS", self.fail_to_pass, statuses, ran.wall_s)
         kept = _grade_list("PASS_TO_PASS", self.pass_to_pass, statuses, ran.wall_s)
         return {"resolved": kept if turned.passed else turned, "FAIL_TO_PASS": turned, "PASS_TO_PASS": kept}
 
-    def _program(self, patch: str, place: Place) -> Program:
+    def _program(self, patch: str | None, place: Place) -> Program:
+        """Return the program that runs the tests with the patch, or without any."""
         files = list(dict.fromkeys(_FILE.findall(self.test_patch)))
         script = _SCRIPT.format(
-            apply_model=f'apply "$work/model.diff" || exit {_NO_PATCH}',
+            apply_model="" if patch is None else f'apply "$work/model.diff" || exit {_NO_PATCH}',
             applied=shlex.quote(_APPLIED),
             started=shlex.quote(_STARTED),
             base=shlex.quote(self.base),
@@ -163,8 +169,9 @@ class PatchProblem(Problem):
             processes=512,
             output_bytes=_OUTPUT,
         )
-        ended = "" if patch.endswith("\n") else "\n"
-        patches = {"model.diff": (patch + ended).encode(), "tests.diff": self.test_patch.encode()}
+        patches = {"tests.diff": self.test_patch.encode()}
+        if patch is not None:
+            patches["model.diff"] = (patch + ("" if patch.endswith("\n") else "\n")).encode()
         return Program("bash", script, files=patches, limits=limits)
 
 
@@ -180,6 +187,12 @@ def read_statuses(output: str) -> dict[str, bool]:
         elif (match := _UNITTEST_LINE.match(line)) or (match := _SYMPY_LINE.match(line)):
             found[match[1]] = _STATUS[match[2]]
     return found
+
+
+def _ran_nothing(ran: Execution) -> bool:
+    """Whether the tests were started and none of them was reported."""
+    _, mark, printed = ran.stdout.partition(_STARTED)
+    return bool(mark) and ran.failure_class is not FailureClass.TIMEOUT and not read_statuses(printed)
 
 
 def _grade_list(name: str, tests: tuple[str, ...], statuses: Mapping[str, bool], wall_s: float) -> Graded:

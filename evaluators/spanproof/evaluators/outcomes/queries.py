@@ -1,7 +1,8 @@
 """What a query rests on, by its parsed meaning: rows of tables, or only values written down in it.
 
 In: SQL in any common dialect. Out: whether it is made of constants alone, and the names it gives its values.
-Parsed at most; what does not parse is taken to read tables.
+Parsed at most; what does not parse is taken to read tables. The parser is loaded with the first query: most
+traces have none.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-import sqlglot
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 _MAX_CHARS = 20_000
 _DIALECTS = ("", "postgres", "mysql", "sqlite", "duckdb", "tsql", "snowflake", "bigquery", "clickhouse")
@@ -25,6 +26,9 @@ def statements(query: str) -> tuple[exp.Expr, ...]:
     """The statements of a query in the first dialect that reads it; none where no dialect does."""
     if len(query) > _MAX_CHARS:
         return ()
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
     for dialect in _DIALECTS:
         try:
             found = sqlglot.parse(query, dialect=dialect or None)
@@ -36,12 +40,16 @@ def statements(query: str) -> tuple[exp.Expr, ...]:
 
 def tables_of(statement: exp.Expr) -> frozenset[str]:
     """Names of the tables that a statement reads, lower-case; what it defines itself is left out."""
+    from sqlglot import exp
+
     own = {each.alias_or_name.lower() for each in statement.find_all(exp.CTE)}
     return frozenset(table.name.lower() for table in statement.find_all(exp.Table) if table.name) - own
 
 
 def is_constant(query: str) -> bool:
     """Whether a query selects only values that it writes down: `SELECT 540.25 AS revenue`."""
+    from sqlglot import exp
+
     found = statements(query)
     return bool(found) and all(
         isinstance(each, exp.Query) and not tables_of(each) and not list(each.find_all(exp.Anonymous))
@@ -51,6 +59,8 @@ def is_constant(query: str) -> bool:
 
 def names_in(query: str) -> Iterator[str]:
     """Names that a query gives its values and rows."""
+    from sqlglot import exp
+
     for statement in statements(query):
         for each in statement.find_all(exp.Alias, exp.CTE, exp.TableAlias):
             yield each.alias_or_name
@@ -58,6 +68,8 @@ def names_in(query: str) -> Iterator[str]:
 
 def conditions_of(statement: exp.Expr) -> frozenset[str]:
     """The conditions of a statement's WHERE and HAVING, each alone, in one spelling."""
+    from sqlglot import exp
+
     found: set[str] = set()
     for clause in statement.find_all(exp.Where, exp.Having):
         parts = clause.this.flatten() if isinstance(clause.this, exp.And) else [clause.this]
@@ -70,6 +82,8 @@ def dropped(narrow: str, broad: str) -> tuple[str, ...]:
 
     None where it is no broader one.
     """
+    from sqlglot import exp
+
     before, after = statements(narrow), statements(broad)
     if len(before) != 1 or len(after) != 1 or not tables_of(before[0]):
         return ()

@@ -24,7 +24,7 @@ _LITERAL_START = re.compile(r"\s*[\[{(]")
 
 
 class NotDecoded(ValueError):  # noqa: N818 - an answer, not a failure
-    """The text is not in the form asked for."""
+    """The text is not in the form required."""
 
 
 def json_value(text: str) -> JsonValue:

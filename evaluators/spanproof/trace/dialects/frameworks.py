@@ -37,7 +37,7 @@ _GRAPH_NODE_KEYS = (
 
 
 def smolagents_step(name: str) -> StepInfo | None:
-    """The step that a span named `Step 3` stands for."""
+    """The step that a span named `Step 3` represents."""
     numbered = _SMOLAGENTS_STEP.fullmatch(name)
     return StepInfo(int(numbered[1])) if numbered is not None else None
 
@@ -206,5 +206,5 @@ def _plain_message(document: Payload | None, role: str) -> tuple[Message, ...]:
 
 
 def call_of(raw: RawSpan, name: str | None, arguments: JsonValue) -> ToolCall:
-    """The tool call a TOOL span stands for."""
+    """The tool call that a TOOL span represents."""
     return ToolCall(name or raw.name, arguments, raw.text("gen_ai.tool.call.id", "tool_call.id", "tool.id"))

@@ -46,10 +46,10 @@ def read(raw: RawSpan) -> Reading:
 
 def read_as(raw: RawSpan, kind: SpanKind) -> Reading:
     """The content of a span whose kind another dialect has set."""
-    asked, said = conversation(raw)
+    inputs, outputs = conversation(raw)
     if kind is SpanKind.TOOL:
         given = raw.first(genai.TOOL_CALL_ARGUMENTS) or _arguments_in_events(raw)
-        result, failed = tool_result(payload(raw.first(genai.TOOL_CALL_RESULT) or _result_in_events(said)))
+        result, failed = tool_result(payload(raw.first(genai.TOOL_CALL_RESULT) or _result_in_events(outputs)))
         if raw.text("gen_ai.tool.status") == "error":
             failed = failed or SpanError(None, result.text if result is not None else "")
         return Reading(
@@ -62,10 +62,10 @@ def read_as(raw: RawSpan, kind: SpanKind) -> Reading:
         )
     return Reading(
         kind,
-        text_payload(asked, "user") if kind is not SpanKind.LLM else None,
-        text_payload(said, "assistant") if kind is not SpanKind.LLM else None,
-        asked,
-        said,
+        text_payload(inputs, "user") if kind is not SpanKind.LLM else None,
+        text_payload(outputs, "assistant") if kind is not SpanKind.LLM else None,
+        inputs,
+        outputs,
         usage=usage_of(raw.integer(genai.USAGE_INPUT_TOKENS), raw.integer(genai.USAGE_OUTPUT_TOKENS)),
         model=raw.text(genai.RESPONSE_MODEL, genai.REQUEST_MODEL),
         agent=raw.text(genai.AGENT_NAME),
@@ -75,23 +75,23 @@ def read_as(raw: RawSpan, kind: SpanKind) -> Reading:
 
 def conversation(raw: RawSpan) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
     """Messages to and from the model, from the span or from its events."""
-    asked = messages(decoded(find_value(raw, genai.INPUT_MESSAGES)), "user")
-    said = messages(decoded(find_value(raw, genai.OUTPUT_MESSAGES)), "assistant")
-    if not asked:
-        asked = tuple(
+    inputs = messages(decoded(find_value(raw, genai.INPUT_MESSAGES)), "user")
+    outputs = messages(decoded(find_value(raw, genai.OUTPUT_MESSAGES)), "assistant")
+    if not inputs:
+        inputs = tuple(
             message
             for event in raw.events
             if event.name in _MESSAGE_EVENTS
             for message in messages(_event_fields(event), _MESSAGE_EVENTS[event.name])
         )
-    if not said:
-        said = tuple(
+    if not outputs:
+        outputs = tuple(
             message
             for event in raw.events
             if event.name == "gen_ai.choice"
             for message in messages(_event_fields(event), "assistant")
         )
-    return asked, said
+    return inputs, outputs
 
 
 def _event_fields(event: Event) -> JsonValue:
@@ -117,12 +117,12 @@ def _arguments_in_events(raw: RawSpan) -> AttributeValue:
     return next((event.attributes["content"] for event in events if "content" in event.attributes), None)
 
 
-def _result_in_events(said: tuple[Message, ...]) -> AttributeValue:
-    return next((message.text for message in reversed(said) if message.text), None)
+def _result_in_events(outputs: tuple[Message, ...]) -> AttributeValue:
+    return next((message.text for message in reversed(outputs) if message.text), None)
 
 
 def text_payload(spoken: tuple[Message, ...], role: str) -> Payload | None:
-    """The last text of this role as a payload: what an agent was asked, or answered."""
+    """The last text of this role as a payload: the task of an agent, or its answer."""
     for message in reversed(spoken):
         if message.role == role and message.text:
             return Payload(message.text, message.text)

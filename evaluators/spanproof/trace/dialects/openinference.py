@@ -78,14 +78,14 @@ def read_content(
     if result is not None and _STREAM.fullmatch(result.text):
         result = None
     if kind is SpanKind.LLM:
-        asked = flattened_messages(raw.attributes, input_prefix, "user")
-        said = flattened_messages(raw.attributes, output_prefix, "assistant")
+        inputs = flattened_messages(raw.attributes, input_prefix, "user")
+        outputs = flattened_messages(raw.attributes, output_prefix, "assistant")
         return Reading(
             kind,
             given,
             result,
-            input_messages=call_messages(asked, given, "user"),
-            output_messages=call_messages(said, result, "assistant"),
+            input_messages=call_messages(inputs, given, "user"),
+            output_messages=call_messages(outputs, result, "assistant"),
             error=error,
         )
     if kind is SpanKind.TOOL:

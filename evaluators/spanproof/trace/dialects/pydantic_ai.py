@@ -64,13 +64,13 @@ def _old_call(raw: RawSpan, reading: Reading) -> Reading:
     events = decoded(raw.first("events"))
     request, response = decoded(raw.first("request_data")), decoded(raw.first("response_data"))
     if isinstance(events, list):
-        asked, said = _split(events)
+        inputs, outputs = _split(events)
     else:
-        asked, said = messages(request), messages(response, "assistant")
+        inputs, outputs = messages(request), messages(response, "assistant")
     return replace(
         reading,
-        input_messages=asked,
-        output_messages=said,
+        input_messages=inputs,
+        output_messages=outputs,
         usage=reading.usage or _body_usage(response),
         model=reading.model or _body_model(request),
     )
@@ -78,8 +78,8 @@ def _old_call(raw: RawSpan, reading: Reading) -> Reading:
 
 def _split(events: list[JsonValue]) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
     choices = [event for event in events if isinstance(event, dict) and "message" in event]
-    asked = [event for event in events if event not in choices]
-    return messages(asked), messages(list(choices), "assistant")
+    inputs = [event for event in events if event not in choices]
+    return messages(inputs), messages(list(choices), "assistant")
 
 
 def _body_usage(response: JsonValue) -> Usage | None:

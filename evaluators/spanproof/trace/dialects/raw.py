@@ -1,8 +1,8 @@
 """A span as it was received, before any dialect has read it.
 
 One `RawSpan` per OTLP span, with attributes decoded to plain Python. Attributes may be of any type at any
-key, as nothing holds a producer to a convention: the getters answer None where the type is not the one asked
-for, and never raise.
+key, as nothing holds a producer to a convention: the getters answer None where the type is not the one
+required, and never raise.
 """
 
 from __future__ import annotations

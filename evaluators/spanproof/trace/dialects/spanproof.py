@@ -37,7 +37,7 @@ def read(raw: RawSpan) -> Reading:
     kind = kind_of(raw.text(oi.SPAN_KIND))
     if kind is SpanKind.OTHER:
         kind = OPERATIONS.get(raw.text(genai.OPERATION_NAME) or "", SpanKind.OTHER)
-    asked, said = conversation(raw)
+    inputs, outputs = conversation(raw)
     given = _shown(raw, oi.INPUT_VALUE, oi.INPUT_MIME_TYPE)
     result = _shown(raw, oi.OUTPUT_VALUE, oi.OUTPUT_MIME_TYPE)
     if kind is SpanKind.TOOL:
@@ -47,10 +47,10 @@ def read(raw: RawSpan) -> Reading:
     code = _code(raw)
     return Reading(
         kind,
-        given or _outer_text(kind, asked, "user"),
-        result or _outer_text(kind, said, "assistant"),
-        asked,
-        said,
+        given or _outer_text(kind, inputs, "user"),
+        result or _outer_text(kind, outputs, "assistant"),
+        inputs,
+        outputs,
         tool=_tool(raw, kind),
         code=code,
         observation=_observation(raw, kind, result if code is not None else None),
@@ -107,7 +107,7 @@ def _arguments(raw: RawSpan) -> JsonValue:
 
 
 def _source(raw: RawSpan) -> tuple[str, str] | None:
-    """The code that ran and where it stands: on its own, or as an argument of the tool that ran it."""
+    """The code that ran and where it is written: on its own, or as an argument of the tool that ran it."""
     source, argument = raw.text(ours.CODE_SOURCE), raw.text(ours.CODE_ARGUMENT)
     if source is not None:
         return source, ours.CODE_SOURCE

@@ -25,34 +25,34 @@ def read(raw: RawSpan) -> Reading:
     operation = (raw.text("ai.operationId", "operation.name") or raw.name).partition(" ")[0]
     if operation == "ai.toolCall":
         return _tool(raw)
-    asked, said = _asked(raw), _said(raw)
+    inputs, outputs = _inputs(raw), _outputs(raw)
     model = raw.text(genai.RESPONSE_MODEL, "ai.response.model", "ai.model.id", genai.REQUEST_MODEL)
     if operation.endswith(_MODEL_CALLS):
         return Reading(
             SpanKind.LLM,
             payload(raw.first("ai.prompt.messages", "ai.prompt")),
             payload(raw.first("ai.response.text", "ai.response.object")),
-            asked,
-            said,
+            inputs,
+            outputs,
             usage=_usage(raw),
             model=model,
             error=error_of(raw),
         )
-    kind = SpanKind.AGENT if operation in _AGENTS else SpanKind.CHAIN if asked or said else SpanKind.OTHER
+    kind = SpanKind.AGENT if operation in _AGENTS else SpanKind.CHAIN if inputs or outputs else SpanKind.OTHER
     return Reading(
         kind,
-        text_payload(asked, "user") or payload(raw.first("ai.prompt")),
+        text_payload(inputs, "user") or payload(raw.first("ai.prompt")),
         payload(raw.first("ai.response.object"), "application/json")
         or payload(raw.first("ai.response.text")),
-        asked,
-        said,
+        inputs,
+        outputs,
         model=model,
         agent=raw.text("ai.telemetry.functionId", "resource.name"),
         error=error_of(raw),
     )
 
 
-def _asked(raw: RawSpan) -> tuple[Message, ...]:
+def _inputs(raw: RawSpan) -> tuple[Message, ...]:
     inner = messages(decoded(raw.first("ai.prompt.messages")))
     if inner:
         return inner
@@ -63,13 +63,11 @@ def _asked(raw: RawSpan) -> tuple[Message, ...]:
     return (*system, *messages(prompt.get("messages")), *messages(prompt.get("prompt")))
 
 
-def _said(raw: RawSpan) -> tuple[Message, ...]:
+def _outputs(raw: RawSpan) -> tuple[Message, ...]:
     text = raw.text("ai.response.text", "ai.response.object", "ai.result.text") or ""
     calls = decoded(raw.first("ai.response.toolCalls", "ai.result.toolCalls"))
-    asked_for = (
-        tuple(_call(call) for call in calls if isinstance(call, dict)) if isinstance(calls, list) else ()
-    )
-    return (Message("assistant", text, asked_for),) if text or asked_for else ()
+    calls = tuple(_call(call) for call in calls if isinstance(call, dict)) if isinstance(calls, list) else ()
+    return (Message("assistant", text, calls),) if text or calls else ()
 
 
 def _call(call: dict[str, JsonValue]) -> ToolCall:

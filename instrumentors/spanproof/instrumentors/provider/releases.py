@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from importlib.metadata import requires, version
 
-from packaging.requirements import Requirement
-
 
 class VersionConflict(Exception):  # noqa: N818 - says what is the matter; it is reported
     """A framework is installed in a release that its instrumentor does not know."""
@@ -21,6 +19,9 @@ def check_release(extra: str) -> None:
         PackageNotFoundError: the framework is not installed.
         VersionConflict: it is, in a release out of range.
     """
+    # Imported here, and only where a framework is instrumented.
+    from packaging.requirements import Requirement
+
     for text in requires("spanproof") or ():
         wanted = Requirement(text)
         if wanted.marker is None or not wanted.marker.evaluate({"extra": extra}):

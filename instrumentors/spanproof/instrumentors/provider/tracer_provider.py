@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from opentelemetry import trace
-from opentelemetry.sdk import _configuration as sdk_configuration
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 
@@ -69,7 +68,15 @@ def _use_named(variable: str, importer: str) -> Any:
     name = os.environ.get(variable, "").strip()
     lower = name.lower()
     name = lower if is_installed(_GROUPS[variable], lower) else name
-    return _use(variable, lambda: getattr(sdk_configuration, importer)(name)) if name else None
+    return _use(variable, lambda: _configurator(importer)(name)) if name else None
+
+
+def _configurator(importer: str) -> Callable[[str], Any]:
+    """Return a function of the SDK's configurator, which imports all of the SDK: metrics and logs too."""
+    from opentelemetry.sdk import _configuration
+
+    function: Callable[[str], Any] = getattr(_configuration, importer)
+    return function
 
 
 def _use(variable: str, load: Callable[[], Any]) -> Any:

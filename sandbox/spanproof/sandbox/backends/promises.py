@@ -1,7 +1,7 @@
 """What every backend promises, as checks that anyone can run against any backend.
 
 In: an open `Sandbox`. Out: one `Finding` per promise: kept, broken (with what came instead), or not
-applicable because the backend has no such language or does not tell what the promise is about. Used by
+applicable because the backend has no such language or does not report what the promise is about. Used by
 `spanproof sandbox check` and by the contract tests; who writes a backend of their own calls
 `check(MyBackend())`. Needs no test framework, and never raises for a backend's failing.
 """
@@ -50,8 +50,8 @@ def check_one(promise: Promise, sandbox: Sandbox) -> Finding:
     if promise.language not in sandbox.languages:
         detail = f"the backend does not run {promise.language}"
         return Finding(promise.name, promise.text, "not_applicable", detail)
-    if promise.needs is not None and promise.needs not in sandbox.tells:
-        detail = f"the backend does not tell {promise.needs.replace('_', ' ')}"
+    if promise.needs is not None and promise.needs not in sandbox.evidence:
+        detail = f"the backend does not report {promise.needs.replace('_', ' ')}"
         return Finding(promise.name, promise.text, "not_applicable", detail)
     try:
         promise.check(sandbox)
@@ -136,7 +136,7 @@ def _refused(source: str, kind: AttemptKind, target: str) -> Callable[[Sandbox],
     return verify
 
 
-def _memory_told(sandbox: Sandbox) -> None:
+def _memory_reported(sandbox: Sandbox) -> None:
     source = "import time; x = bytearray(50_000_000); time.sleep(0.3)"
     execution = sandbox.run(Program("python", source))
     require(40_000_000 < execution.peak_memory_bytes < 150_000_000, execution)
@@ -202,15 +202,15 @@ def _run_repeats(sandbox: Sandbox) -> None:
 
 
 def _tools_answered(sandbox: Sandbox) -> None:
-    asked: list[ToolRequest] = []
+    requests: list[ToolRequest] = []
 
     def answer(request: ToolRequest) -> ToolAnswer:
-        asked.append(request)
+        requests.append(request)
         return ToolAnswer(result={"rows": [1]})
 
     with sandbox.session(SessionSpec(tools=(ToolStub("t", ("key",)),)), answer) as session:
         step = session.execute("t('a')['rows']")
-    require(step.result == [1] and asked == [ToolRequest("t", (), {"key": "a"})], (step, asked))
+    require(step.result == [1] and requests == [ToolRequest("t", (), {"key": "a"})], (step, requests))
 
 
 _CHECK = "def check(c):\n    assert c(1) == 2\n    assert c(2) == 3\n"
@@ -244,7 +244,7 @@ _READS_NOTHING = {
 _BY_ATTEMPTS = frozenset({FailureClass.PERMISSION_DENIED, FailureClass.UNSAFE_OPERATION})
 
 PROMISES: tuple[Promise, ...] = (
-    Promise("streams", "output, errors and the exit code are told apart", "python", _streams_apart),
+    Promise("streams", "output, errors and the exit code are kept apart", "python", _streams_apart),
     *(
         Promise(
             f"class {wanted} {n}",
@@ -271,7 +271,9 @@ PROMISES: tuple[Promise, ...] = (
     Promise("file names", "no file is laid outside the work directory", "python", _paths_checked),
     Promise("output bound", "long output is cut and marked", "python", _output_bounded),
     Promise("nothing shared", "a run sees nothing of the one before", "python", _nothing_shared),
-    Promise("peak memory", "the most memory it held is told", "python", _memory_told, Evidence.PEAK_MEMORY),
+    Promise(
+        "peak memory", "the most memory held is reported", "python", _memory_reported, Evidence.PEAK_MEMORY
+    ),
     Promise("threads", "many threads may run programs", "python", _threads),
     Promise("no survivors", "what a program leaves running is ended", "python", _survivors_die),
     Promise(
@@ -279,7 +281,7 @@ PROMISES: tuple[Promise, ...] = (
     ),
     Promise(
         "network",
-        "a connection is refused and told",
+        "a connection is refused and reported",
         "python",
         _refused(
             "import socket; socket.create_connection(('198.51.100.7', 443), 1); print('BREACH')",
@@ -290,7 +292,7 @@ PROMISES: tuple[Promise, ...] = (
     ),
     Promise(
         "outside files",
-        "a file outside is refused and told",
+        "a file outside is refused and reported",
         "python",
         _refused("print('BREACH', open('/etc/shadow').read())", AttemptKind.FILE, "/etc/shadow"),
         Evidence.ATTEMPTS,

@@ -1,4 +1,4 @@
-"""Promises about what is not told: what a runtime does by itself is no attempt of the program.
+"""Promises about what is not reported: what a runtime does by itself is no attempt of the program.
 
 See `promises`, which has them among all others.
 """

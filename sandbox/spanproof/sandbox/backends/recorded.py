@@ -55,7 +55,7 @@ def _no_other_call(sandbox: Sandbox) -> None:
         require(execution.failure_class is not FailureClass.OK, (other, execution))
 
 
-def _calls_told(sandbox: Sandbox) -> None:
+def _calls_reported(sandbox: Sandbox) -> None:
     recorded = Exchange("GET", f"{_API}/a", body=b"recorded")
     execution = _calls(sandbox, [recorded.url, f"{_API}/other"], recorded)
     reply = [(one.target, one.allowed) for one in execution.attempts if one.kind is AttemptKind.NETWORK]
@@ -87,10 +87,10 @@ RECORDED: tuple[Promise, ...] = (
     Promise("recorded steps", "a session's steps share the recorded calls", "python", _calls_of_a_session),
     Promise("no other call", "a call that was not recorded fails", "python", _no_other_call),
     Promise(
-        "calls told",
-        "calls are told, the recorded as allowed and all others as refused",
+        "calls reported",
+        "calls are reported, the recorded as allowed and all others as refused",
         "python",
-        _calls_told,
+        _calls_reported,
         Evidence.CALLS,
     ),
 )

@@ -1,7 +1,9 @@
 """Promises that no byte of one job can be read in the next one, nor a hidden test by the program it tests.
 
-A marker is put into everything that a job consists of. The next program searches its memory, environment,
-descriptors and files for it. It knows the marker in two pieces only, so that it does not find its own text.
+A marker is put into everything that a job consists of, and into everything a program can leave: files, the
+environment, memory that processes share, queues, names of sockets. The next program searches its memory,
+environment, descriptors, files and shared memory for it. It knows the marker in two pieces only, so that it
+does not find its own text.
 """
 
 from __future__ import annotations
@@ -13,11 +15,30 @@ from dataclasses import replace
 from spanproof.sandbox.backend import Sandbox
 from spanproof.sandbox.backends.promise import Promise, require
 from spanproof.sandbox.errors import UnsupportedFixtures
-from spanproof.sandbox.model import Fixtures, Program, SessionSpec, ToolAnswer
+from spanproof.sandbox.model import Exchange, Fixtures, Program, SessionSpec, ToolAnswer
 
-_LEAVES = (
-    "text = input()\nopen('left.txt', 'w').write('{m}left')\nprint('{m}output', text)\ndef f(): return 1\n"
-)
+_LEAVES = r"""
+import ctypes, mmap, os, socket, tempfile
+text = input()
+libc, kept = ctypes.CDLL(None, use_errno=True), []
+def leave_file(): open('left.txt', 'w').write('{m}left')
+def leave_removed_file():
+    kept.append(tempfile.TemporaryFile()); kept[-1].write(b'{m}removed'); kept[-1].flush()
+def leave_variable(): os.environ['{m}variable'] = '{m}value'
+def leave_pages(): kept.append(mmap.mmap(-1, 1 << 20)); kept[-1].write(b'{m}pages' * 1000)
+def leave_shared(): open('/dev/shm/{m}shm', 'w').write('{m}shared')
+def leave_segment():
+    libc.shmat.restype, number = ctypes.c_void_p, libc.shmget(4711, 4096, 0o1666)
+    if number >= 0: ctypes.memmove(libc.shmat(number, None, 0), b'{m}segment', 31)
+def leave_message(): libc.msgsnd(libc.msgget(4712, 0o1666), b'\1' + bytes(7) + b'{m}message', 32, 0)
+def leave_name(): kept.append(socket.socket(socket.AF_UNIX)); kept[-1].bind('\0{m}socket')
+def leave_pipe(): kept.append(os.pipe()); os.write(kept[-1][1], b'{m}pipe')
+for leave in [leave for name, leave in globals().copy().items() if name.startswith('leave_')]:
+    try: leave()
+    except (OSError, ValueError, ctypes.ArgumentError): pass
+print('{m}output', text)
+def f(): return 1
+"""
 _SEARCHES = r"""
 import ctypes, os, re
 head, tail = b"@HEAD", b"@TAIL"[::-1]
@@ -31,7 +52,7 @@ def look(data, where):
             found.add((where, re.match(rb"\w{0,12}", data[end : end + 12])[0].decode()))
         at = data.find(head, at + 1)
 def memory():
-    regions = re.findall(r"^(\w+)-(\w+) rw", open("/proc/self/maps").read(), re.M)
+    regions = re.findall(r"^(\w+)-(\w+) (?:rw|r..s)", open("/proc/self/maps").read(), re.M)
     try: mem = os.open("/proc/self/mem", os.O_RDONLY)
     except OSError: mem = None
     for start, end in regions:
@@ -43,6 +64,9 @@ def memory():
             look(data, "memory")
             at += size
 def files():
+    for name in ("/proc/sysvipc/shm", "/proc/sysvipc/msg", "/proc/net/unix", "/proc/keys", "/proc/locks"):
+        try: look(open(name, "rb").read(), name)
+        except OSError: pass
     for top in (os.getcwd(), os.path.dirname(os.getcwd()), "/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue"):
         for directory, _, names in os.walk(top):
             for name in names:
@@ -51,8 +75,18 @@ def files():
                 except OSError: pass
 look(repr(dict(os.environ)).encode(), "environment")
 for fd in range(1024):
-    try: look(os.readlink(f"/proc/self/fd/{fd}").encode(), "descriptor")
+    try:
+        look(os.readlink(f"/proc/self/fd/{fd}").encode(), "descriptor")
+        look(os.pread(fd, 1 << 20, 0), "what a descriptor is of")
     except OSError: pass
+def shared():
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.shmat.restype = ctypes.c_void_p
+    for number in (libc.shmget(4711, 0, 0), *range(64)):
+        libc.shmat(number, None, 0o10000)  # what is there is searched with the rest of the memory
+    queue, message = libc.msgget(4712, 0), ctypes.create_string_buffer(4096)
+    if queue >= 0 and libc.msgrcv(queue, message, 4000, 0, 0o4000) > 0: look(message.raw, "queue")
+shared()
 memory()
 files()
 print(sorted(found))
@@ -69,7 +103,7 @@ def _no_trace(sandbox: Sandbox) -> None:
     marker = secrets.token_hex(12)
     program = Program(
         "python",
-        _LEAVES.format(m=marker) + f"# {marker}source\n",
+        _LEAVES.replace("{m}", marker) + f"# {marker}source\n",
         tests=f"assert f() == 1, '{marker}test'\nassert f() != '{marker}expected'\n",
         stdin=f"{marker}input\n".encode(),
         files={f"{marker}name.txt": f"{marker}file".encode()},
@@ -77,6 +111,9 @@ def _no_trace(sandbox: Sandbox) -> None:
     _leave_and_search(sandbox, program, marker)
     with suppress(UnsupportedFixtures):  # a seed takes another filter, so another guest
         _leave_and_search(sandbox, replace(program, fixtures=Fixtures(seed=1)), marker)
+    with suppress(UnsupportedFixtures):
+        recorded = Exchange("GET", f"http://{marker}.example/{marker}url", body=f"{marker}body".encode())
+        _leave_and_search(sandbox, replace(program, fixtures=Fixtures(http=(recorded,))), marker)
     with sandbox.session(SessionSpec(), lambda _request: ToolAnswer()) as session:
         session.execute(f"x = '{marker}step'")
     _require_nothing(sandbox, marker)
@@ -105,7 +142,7 @@ def _hidden_tests(sandbox: Sandbox) -> None:
 TRACES = (
     Promise(
         "no trace",
-        "no byte of a job is readable in the next: source, input, files, output, tests, session",
+        "no byte of a job is readable in the next: source, input, files, output, tests, tape, session",
         "python",
         _no_trace,
     ),

@@ -13,6 +13,7 @@ import socket
 import time
 from functools import cache
 
+from spanproof.sandbox import kernel
 from spanproof.sandbox.fixed import vdso
 from spanproof.sandbox.fixed.entropy import Entropy
 from spanproof.sandbox.fixed.stubs import STUBS
@@ -83,7 +84,7 @@ class RunFixtures:
         The first held call after it, which is that of the loader for its libraries, is where we enter.
         """
         if name in ("execve", "execveat"):
-            self._renewed.add(_process_of(pid))
+            self._renewed.add(kernel.process_of(pid))
         elif pid in self._renewed:
             self._renewed.discard(pid)
             with contextlib.suppress(OSError):  # a program that cannot be read cannot be entered either
@@ -130,12 +131,3 @@ class RunFixtures:
         """Change what a process reads from its own memory; its children inherit that."""
         if self._patch.writes:
             self._patch.apply(pid)
-
-
-def _process_of(thread: int) -> int:
-    """The process a thread belongs to: it is the one that goes on when a thread starts a program."""
-    try:
-        with open(f"/proc/{thread}/status") as file:  # noqa: PTH123
-            return next((int(line.split()[1]) for line in file if line.startswith("Tgid:")), thread)
-    except OSError:
-        return thread

@@ -7,13 +7,14 @@ files are none. The scanners review what an unknown call gets by this rule.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from spanproof.sandbox.scanners.boundary import Action, Boundary, Crossing, Pieces
 from spanproof.sandbox.words import words
 
 _MOST: Final = 400
-"""Characters of a text that names a place; longer ones are prose or data."""
+"""Characters of a text that are looked at; the others are taken for unknown."""
 
 _SYSTEM: Final = words(
     "bin boot dev etc home lib lib64 media mnt opt private proc root run sbin srv sys usr var Users Volumes"
@@ -47,10 +48,12 @@ def find_place(
         paths: whether a path counts.
         hosts: whether a bare host name counts, besides URLs.
     """
-    head = pieces[0] if pieces else None
-    if head is None or len(head) > _MOST or "\n" in head:
+    head = pieces[0].strip() if pieces and pieces[0] is not None else ""
+    if not head or "\n" in head[:_MOST]:
         return None
-    text = head.strip()
+    if len(head) > _MOST:
+        pieces = (head[:_MOST], None)
+    text = head[:_MOST]
     crossing = None
     scheme = _URL.match(text)
     if scheme is not None:
@@ -65,6 +68,20 @@ def find_place(
         name, _, port = text.rpartition("@")[2].partition(":")
         crossing = boundary.host(name, int(port) if port.isascii() and port.isdigit() else None)
     return crossing if crossing is not None and not crossing.rule.endswith("dynamic") else None
+
+
+def hides_place(wide: Pieces, texts: Iterable[Pieces]) -> bool:
+    """Whether some of these texts have the form of a place, and what was made to cover them has not."""
+    head = wide[0] or ""
+    if re.match(r"[\w+.-]{1,21}://[^\s/]+/", head) or _is_path(head):
+        return False
+    return any(has_form_of_place(text) for text in texts)
+
+
+def has_form_of_place(pieces: Pieces) -> bool:
+    """Whether a text looks like a URL, a host or a path outside; it may be inside the boundary."""
+    head = (pieces[0] or "").strip()[:_MOST]
+    return bool(_URL.match(head)) or _is_path(head) or (len(pieces) == 1 and bool(_HOST.fullmatch(head)))
 
 
 def _is_path(text: str) -> bool:

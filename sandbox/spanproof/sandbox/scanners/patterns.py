@@ -30,7 +30,7 @@ PROSE: Final = frozenset({"text", "markdown"})
 """What topics are held against: text that people and models write to one another."""
 
 _TOPIC_KEYS: Final = frozenset({"id", "words", "patterns", "message", "verdict", "severity", "remedy"})
-_KEYS: Final = frozenset({"id", "pattern", "message", "languages", "verdict", "severity", "remedy"})
+_KEYS: Final = frozenset({"id", "pattern", "message", "languages", "verdict", "severity", "remedy", "cwe"})
 
 
 def parse_rule(document: object, origin: str) -> PatternRule:
@@ -101,9 +101,11 @@ def _rule(
             f"{place}: {wrong}; verdicts: {', '.join(Verdict)}; severities: {', '.join(Severity)}"
         ) from wrong
     remedy = str(document.get("remedy", PatternRule.__dataclass_fields__["remedy"].default))
-    return PatternRule(
-        str(document["id"]), pattern, str(document["message"]), languages, verdict, severity, remedy, family
-    )
+    cwe = document.get("cwe")
+    if cwe is not None and (isinstance(cwe, bool) or not isinstance(cwe, int) or cwe < 1):
+        raise PolicyError(f"{place}: cwe cannot be {cwe!r}; give a number of the CWE list, as in `cwe: 312`")
+    identity, message = str(document["id"]), str(document["message"])
+    return PatternRule(identity, pattern, message, languages, verdict, severity, remedy, family, cwe)
 
 
 def why_not_linear(pattern: str) -> str:
@@ -167,6 +169,6 @@ def scan_with(rules: Iterable[tuple[PatternRule, re.Pattern[str]]], context: Con
             for rule, pattern in chosen:
                 for found in pattern.finditer(window):
                     place = source.place(at + start + found.start(), at + start + found.end())
-                    entry = Rule(rule.severity, rule.verdict, rule.remedy)
+                    entry = Rule(rule.severity, rule.verdict, rule.remedy, rule.cwe)
                     context.report_finding(f"{rule.family}.{rule.id}", entry, place, rule.message)
         at += len(line)

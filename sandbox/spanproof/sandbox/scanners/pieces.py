@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from spanproof.sandbox.scanners.boundary import Pieces
+from spanproof.sandbox.scanners.literals import has_form_of_place
 
 MAX_TEXT = 262_144
 """Characters of a text that is followed."""
@@ -19,9 +20,21 @@ _PLAIN: Final = (ENTRY, None)
 
 
 def bounded(texts: Iterable[Pieces], most: int) -> tuple[Pieces, ...]:
-    """The distinct ones of these texts, at most so many: the last one covers all that do not fit."""
+    """The distinct ones of these texts, at most so many: the last one covers all that do not fit.
+
+    Those that have the form of a place are kept first: where what is not known may pass, they may not.
+    """
     distinct = tuple(dict.fromkeys(texts))
-    return distinct if len(distinct) <= most else (*distinct[: most - 1], widened(distinct[most - 1 :]))
+    if len(distinct) <= most:
+        return distinct
+    places = [one for one in distinct if has_form_of_place(one)][:_MAX_PLACES]
+    others = [one for one in distinct if one not in places]
+    kept = max(0, most - 1 - len(places))
+    return (*places, *others[:kept], *([widened(others[kept:])] if others[kept:] else []))
+
+
+_MAX_PLACES: Final = 64
+"""Texts with the form of a place that are kept, whatever the bound."""
 
 
 def widened(texts: Sequence[Pieces]) -> Pieces:

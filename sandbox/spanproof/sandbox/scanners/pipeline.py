@@ -14,6 +14,7 @@ import secrets as random_source
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from spanproof.sandbox.policy import Policy
@@ -242,81 +243,32 @@ def _of_patterns(name: str, rules: Sequence[PatternRule]) -> Scanner:
 
 
 def default_scanners() -> list[Scanner]:
-    """Every scanner, cheapest first. Parsers are imported by the scan that needs them."""
+    """Every scanner, cheapest first."""
     return [
-        Scanner("text", None, _text),
-        Scanner("secrets", None, _secrets),
-        Scanner("urls", None, _urls),
-        Scanner("personal", None, _personal),
-        Scanner("python", frozenset({"python"}), _python),
-        Scanner("shell", frozenset({"bash"}), _shell),
-        Scanner("sql", frozenset({"sql"}), _sql),
-        Scanner("javascript", frozenset({"javascript", "typescript"}), _javascript),
-        Scanner("weaknesses", frozenset({"python", "bash", "javascript", "typescript"}), _weaknesses),
-        Scanner("prompts", frozenset({"text", "markdown"}), _prompts),
+        Scanner("text", None, _read_by("characters")),
+        Scanner("secrets", None, _read_by("secrets")),
+        Scanner("urls", None, _read_by("urls")),
+        Scanner("personal", None, _read_by("personal")),
+        Scanner("python", frozenset({"python"}), _read_by("python")),
+        Scanner("shell", frozenset({"bash"}), _read_by("shell")),
+        Scanner("sql", frozenset({"sql"}), _read_by("sql")),
+        Scanner("javascript", frozenset({"javascript", "typescript"}), _read_by("javascript")),
+        Scanner(
+            "weaknesses", frozenset({"python", "bash", "javascript", "typescript"}), _read_by("weaknesses")
+        ),
+        Scanner("prompts", frozenset({"text", "markdown"}), _read_by("prompts")),
     ]
 
 
-def _text(context: Context, source: Source) -> None:
-    from spanproof.sandbox.scanners import characters
+def _read_by(module: str) -> nested.Scan:
+    """The `scan` of a module here, imported with its parser by the scan that needs it."""
 
-    characters.scan(context, source)
+    def scan(context: Context, source: Source) -> None:
+        import_module(f"spanproof.sandbox.scanners.{module}").scan(context, source)
 
-
-def _secrets(context: Context, source: Source) -> None:
-    from spanproof.sandbox.scanners import secrets
-
-    secrets.scan(context, source)
+    return scan
 
 
-def _urls(context: Context, source: Source) -> None:
-    from spanproof.sandbox.scanners import urls
-
-    urls.scan(context, source)
-
-
-def _personal(context: Context, source: Source) -> None:
-    from spanproof.sandbox.scanners import personal
-
-    personal.scan(context, source)
-
-
-def _python(context: Context, source: Source) -> None:
-    from spanproof.sandbox.scanners import python
-
-    python.scan(context, source)
-
-
-def _shell(context: Context, source: Source) -> None:
-    from spanproof.sandbox.scanners import shell
-
-    shell.scan(context, source)
-
-
-def _sql(context: Context, source: Source) -> None:
-    from spanproof.sandbox.scanners import sql
-
-    sql.scan(context, source)
-
-
-def _javascript(context: Context, source: Source) -> None:
-    from spanproof.sandbox.scanners import javascript
-
-    javascript.scan(context, source)
-
-
-def _weaknesses(context: Context, source: Source) -> None:
-    from spanproof.sandbox.scanners import weaknesses
-
-    weaknesses.scan(context, source)
-
-
-def _prompts(context: Context, source: Source) -> None:
-    from spanproof.sandbox.scanners import prompts
-
-    prompts.scan(context, source)
-
-
-nested.register("python", _python)
-nested.register("bash", _shell)
-nested.register("javascript", _javascript)
+nested.register("python", _read_by("python"))
+nested.register("bash", _read_by("shell"))
+nested.register("javascript", _read_by("javascript"))

@@ -38,6 +38,7 @@ class PatternRule:
     severity: Severity = Severity.MEDIUM
     remedy: str = "See the policy that states this rule."
     family: str = "user"
+    cwe: int | None = None
 
 
 _CATALOGUE: Final = read_sections("rules")

@@ -21,7 +21,9 @@ from spanproof.sandbox.scanners.catalogue import read_sections, words_of
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.literals import find_place
 from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.pieces import merged
 from spanproof.sandbox.scanners.source import START, Place, Source
+from spanproof.sandbox.words import words
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -80,8 +82,28 @@ def _blank(found: re.Match[str]) -> str:
     return found[0] if found[0][0] in "'\"" else " " * len(found[0])
 
 
-_HOLE: Final = "?"
-"""In place of a part of a statement that is not known."""
+_HOLE: Final = "__unknown__"
+"""In place of a part of a statement that is not known: an identifier, or a part of a literal."""
+
+_LITERAL: Final = re.compile(r"'((?:[^']|'')*+)'|\"([^\"]*+)\"")
+_STATEMENT: Final = re.compile(r"(?:'(?:[^']|'')*+'|\"[^\"]*+\"|[^;'\"]|['\"])++")
+"""What is between two semicolons outside of quotes."""
+
+_MAX_PARTS: Final = 64
+"""Statements that are parsed one by one, where no dialect reads them together."""
+
+_CALLS_OUT: Final = re.compile(
+    rf"(?i)\b(?:{'|'.join(sorted(_OUTSIDE_FUNCTIONS | _READING_FUNCTIONS))}|read_\w+|\w+_scan)\s*+\("
+)
+_MAY_REACH_OUT: Final = re.compile(
+    rf"(?i)[/~\\]|\.\.|{_HOLE}"
+    r"|\b(?:attach|copy|export|import|install|load|secret|sniff_csv|load_aws_credentials)\b"
+    r"|\binto\s++(?:outfile|dumpfile)\b|(?:^|;)\s*+(?:set|pragma|\.)"
+)
+"""What a statement holds that reaches out of its database, besides such functions."""
+
+_OPENS: Final = words("attach copy describe export from import load pivot summarize unpivot")
+"""Verbs whose literals are opened, in the dialects that no parser here reads to their end."""
 
 _SETTINGS: Final = re.compile(
     r"(?i)^(?:set\s+(?:global|persist|role|session authorization)\b|pragma\s+[\w.]+\s*=)"
@@ -198,28 +220,63 @@ def scan_sent(context: Context, pieces: Pieces, connection: Connection) -> None:
         return
     if None in pieces:
         context.add("sql.query.dynamic", START, "is known only in part", Verdict.REVIEW)
-    if text.strip("? "):
+    if text.replace(_HOLE, "").strip():
         scan(context, Source("sql", text))
 
 
 def _scan_functions(context: Context, text: str) -> None:
+    """Judge only what reaches out of the database."""
+    if not (_MAY_REACH_OUT.search(text) or _CALLS_OUT.search(text)):
+        return
     source = Source("sql", text)
     _scan_text(context, source)
     if len(text) > _MAX_SOURCE:
         context.add("sql.statement.unknown", START, "is longer than is parsed")
         return
     try:
-        statements = _parse(text) or []
+        for part, statements in _parse_parts(text):
+            if statements is None:
+                _judge_literals(context, part)
+            for statement in statements or ():
+                _judge_reach(context, source, statement)
     except RecursionError:
         context.add("sql.too-deep", START, "nests deeper than can be judged")
-        return
     except _TooSlow:
         context.add("sql.too-complex", START, "takes longer to parse than its time")
-        return
-    for statement in statements:
-        _judge_files(context, statement)
-        _judge_functions(context, source, statement)
-        _judge_attach(context, statement)
+
+
+def _parse_parts(text: str) -> list[tuple[str, list[exp.Expr] | None]]:
+    """The statements of a text, each by itself where no dialect reads all of them.
+
+    Raises:
+        _TooSlow: there are too many.
+    """
+    whole = _parse(text)
+    if whole is not None and not any(map(_is_opaque, whole)):
+        return [(text, whole)]
+    parts = [part for part in _STATEMENT.findall(text) if part.strip()]
+    if len(parts) > _MAX_PARTS:
+        raise _TooSlow
+    return [(part, _parse(part)) for part in parts]
+
+
+def _judge_literals(context: Context, part: str) -> None:
+    """Judge a statement that the parser does not read to its end by its literals."""
+    if _CALLS_OUT.search(part):
+        context.add("sql.statement.unknown", START, "does not parse as SQL, and calls what reads files")
+    opens = next(iter(part.split(maxsplit=1)), "").lower() in _OPENS
+    for found in _LITERAL.finditer(part):
+        literal = found[1] if found[1] is not None else found[2]
+        place = find_place(context.boundary, _pieces_of(literal))
+        if place is not None:
+            context.crossed("sql", place, START, "a statement")
+        elif opens and _HOLE in literal:
+            context.add("sql.file.dynamic", START, "a statement opens a path that is put together")
+
+
+def _pieces_of(text: str) -> Pieces:
+    """A part of a statement with what is not known in it."""
+    return merged([piece for known in text.split(_HOLE) for piece in (known, None)][:-1])
 
 
 def _parse(text: str) -> list[exp.Expr] | None:
@@ -367,9 +424,18 @@ def _judge(context: Context, source: Source, statement: exp.Expr) -> None:
                 f"the statement {_verb(inner).upper()} inside another is not allowed",
             )
     _judge_tables(context, statement)
-    _judge_files(context, statement)
+    _judge_reach(context, source, statement)
+
+
+def _judge_reach(context: Context, source: Source, statement: exp.Expr) -> None:
+    """Judge what a statement reaches out of the database."""
+    from sqlglot import exp
+
+    _judge_files(context, source, statement)
     _judge_functions(context, source, statement)
     _judge_attach(context, statement)
+    if not isinstance(statement, exp.Query | exp.DML | exp.Create | exp.Copy | exp.Attach):
+        _judge_literals(context, statement.sql())
 
 
 def _verb(statement: exp.Expr) -> str:
@@ -411,7 +477,7 @@ def _judge_tables(context: Context, statement: exp.Expr) -> None:
     ctes = {cte.alias.lower() for cte in statement.find_all(exp.CTE)}
     for table in statement.find_all(exp.Table):
         name = table.name.lower()
-        if name in {"", _HOLE} or name in ctes:
+        if not name or _HOLE in name or name in ctes:
             continue
         if (
             allowed is not None
@@ -422,12 +488,12 @@ def _judge_tables(context: Context, statement: exp.Expr) -> None:
             context.add("sql.table.unlisted", START, f"the table {name} is not one the policy names")
 
 
-def _judge_files(context: Context, statement: exp.Expr) -> None:
+def _judge_files(context: Context, source: Source, statement: exp.Expr) -> None:
     """Judge files that a statement reads like tables."""
     from sqlglot import exp
 
     for table in statement.find_all(exp.Table):
-        if _is_file(table.name.lower()):
+        if _is_file(table.name.lower()) or (_HOLE in table.name and f"'{table.name}'" in source.text):
             _judge_path(context, table.name)
 
 
@@ -474,11 +540,17 @@ def _judge_readers_paths(context: Context, function: exp.Func) -> None:
             context.add("sql.file.dynamic", START, "a table function reads a path that is put together")
 
 
-def _judge_path(context: Context, text: str) -> None:
-    if "://" in text:
-        context.crossed("sql", context.boundary.url((text,)), START, "a table function")
-    else:
-        context.crossed("sql", context.boundary.path(Action.READ, (text,)), START, "a table function")
+def _judge_path(
+    context: Context, text: str, action: Action = Action.READ, who: str = "a table function"
+) -> None:
+    pieces = _pieces_of(text)
+    is_url = pieces[0] is not None and "://" in pieces[0]
+    crossing = context.boundary.url(pieces) if is_url else context.boundary.path(action, pieces)
+    context.crossed("sql", crossing, START, who)
+
+
+_SERVICE: Final = re.compile(r"(?!file:|sqlite:|duckdb:)\w{2,20}:(?!//)")
+"""What `ATTACH` opens through an extension, such as `postgres:host=…`."""
 
 
 def _judge_attach(context: Context, statement: exp.Expr) -> None:
@@ -486,9 +558,10 @@ def _judge_attach(context: Context, statement: exp.Expr) -> None:
 
     for copy in statement.find_all(exp.Copy, exp.Attach):
         for literal in copy.find_all(exp.Literal):
-            if literal.is_string and ("/" in literal.name or "~" in literal.name):
-                crossing = context.boundary.path(Action.WRITE, (literal.name,))
-                context.crossed("sql", crossing, START, copy.key.upper())
+            if literal.is_string and _SERVICE.match(literal.name):
+                context.add("sql.function.outside", START, f"{copy.key.upper()} reaches out of the database")
+            elif literal.is_string and any(mark in literal.name for mark in ("/", "~", _HOLE)):
+                _judge_path(context, literal.name, Action.WRITE, copy.key.upper())
 
 
 def _scan_text(context: Context, source: Source) -> None:
@@ -499,7 +572,7 @@ def _scan_text(context: Context, source: Source) -> None:
         )
     for found in _TEXT_REACHES.finditer(source.text):
         clause = " ".join(found[0].split())[:60]
-        if not clause.lower().startswith(("attach", "install")) or context.depth == 0:
+        if not clause.lower().startswith("attach") or context.depth == 0:
             context.add(
                 "sql.function.outside", source.place(*found.span()), f"{clause} reaches out of the database"
             )

@@ -35,14 +35,6 @@ def scan(context: Context, source: Source) -> None:
             context.add("url.scheme", source.place(*found.span(1)), f"a URL with the scheme {found[1]}")
 
 
-def find_hazard(text: str) -> str:
-    """The rule that a URL breaks wherever it is reached, or an address alone; empty where none is known."""
-    if _METADATA.fullmatch(text) or ("://" in text and _METADATA.search(text)):
-        return "network.metadata"
-    odd = "://" in text and any(one[1].lower() in _ODD_SCHEMES for one in _URL.finditer(text))
-    return "network.dynamic" if odd else ""
-
-
 def _judge(context: Context, source: Source, found: re.Match[str]) -> None:
     place = source.place(*found.span())
     if found[1].lower() in _ODD_SCHEMES:

@@ -10,7 +10,7 @@ class Target:
     """Where a call wanted to go.
 
     Attributes:
-        text: `host:port`, IPv6 hosts in brackets.
+        text: `host:port`, IPv6 hosts in brackets; `unix:@NAME` of an abstract socket.
         loopback: whether it stays in the guest's own network namespace.
         path: of a unix socket; empty for unnamed and abstract ones; None for all else.
     """

@@ -85,17 +85,17 @@ def run(sandbox: Sandbox, source: str, **fields: object) -> str:
 def test_a_container_has_no_right_and_nothing_of_the_host(sandbox: Sandbox, client: APIClient) -> None:
     run(sandbox, "1")
     (container,) = containers(client)
-    told = client.inspect_container(container)
-    host = told["HostConfig"]
+    details = client.inspect_container(container)
+    host = details["HostConfig"]
     assert host["NetworkMode"] == "none"
     assert host["ReadonlyRootfs"] is True
     assert host["CapDrop"] == ["ALL"]
     assert not host["CapAdd"]
     assert not host["Privileged"]
     assert not host["Binds"]
-    assert told["Mounts"] == []
+    assert details["Mounts"] == []
     assert "no-new-privileges" in host["SecurityOpt"]
-    assert told["Config"]["User"] == "64206:64206"
+    assert details["Config"]["User"] == "64206:64206"
     assert host["Memory"] == host["MemorySwap"] > 0
     assert 0 < host["PidsLimit"] < 100
     assert host["NanoCpus"] == 1_000_000_000
@@ -164,8 +164,8 @@ def test_where_a_runtime_is_gvisor_by_name_only_no_right_is_left_when_the_first_
     with opened_at(docker_daemon, runtime=FALSE_GVISOR) as sandbox:
         statuses = run(sandbox, "print(open('/proc/self/status').read())")
         (container,) = containers(client)
-        asked = client.exec_create(container, ["cat", "/proc/1/status"])
-        statuses += client.exec_start(asked).decode()
+        execution = client.exec_create(container, ["cat", "/proc/1/status"])
+        statuses += client.exec_start(execution).decode()
     assert statuses.count("Uid:\t64206\t64206\t64206\t64206\n") == 2
     assert statuses.count("Gid:\t64206\t64206\t64206\t64206\n") == 2
     for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
@@ -179,9 +179,9 @@ def test_only_gvisor_s_containers_are_given_any_right(
     with opened_at(docker_daemon, runtime=runtime) as sandbox:
         run(sandbox, "1")
         (container,) = containers(client)
-        told = client.inspect_container(container)
-    assert not told["HostConfig"]["CapAdd"]
-    assert told["Config"]["User"] == "64206:64206"
+        details = client.inspect_container(container)
+    assert not details["HostConfig"]["CapAdd"]
+    assert details["Config"]["User"] == "64206:64206"
 
 
 def test_a_container_is_used_again_and_replaced_in_time(

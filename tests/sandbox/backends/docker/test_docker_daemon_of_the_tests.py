@@ -18,7 +18,7 @@ PLUGINS = Path(docker_daemon.__file__).parent
 TEST = """
 import os, pathlib, signal
 def test_it(docker_daemon):
-    pathlib.Path({told!r}).write_text(docker_daemon.host)
+    pathlib.Path({host_file!r}).write_text(docker_daemon.host)
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -45,8 +45,8 @@ def ended(pid: int) -> bool:
 
 
 def test_it_ends_when_a_worker_of_pytest_is_killed(tmp_path: Path) -> None:
-    told = tmp_path / "host"
-    (tmp_path / "test_killed.py").write_text(TEST.format(told=str(told)))
+    host_file = tmp_path / "host"
+    (tmp_path / "test_killed.py").write_text(TEST.format(host_file=str(host_file)))
     command = [
         sys.executable,
         "-m",
@@ -69,7 +69,7 @@ def test_it_ends_when_a_worker_of_pytest_is_killed(tmp_path: Path) -> None:
         text=True,
     )
     assert "crashed" in done.stdout, done.stdout + done.stderr
-    place = Path(told.read_text().removeprefix("unix://")).parent
+    place = Path(host_file.read_text().removeprefix("unix://")).parent
     assert becomes(lambda: not processes(place.name) and not place.exists())
     assert docker_daemon.control_groups(place.name) == []
 

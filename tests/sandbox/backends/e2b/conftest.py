@@ -18,7 +18,7 @@ def served() -> Iterator[tuple[Loopback, dict[str, str]]]:
 
 @pytest.fixture
 def service(served: tuple[Loopback, dict[str, str]]) -> Loopback:
-    """The service, behaving well, and with nothing yet told of it."""
+    """The service, behaving well, and with no trouble ordered yet."""
     served[0].trouble = Trouble()
     served[0].created.clear()
     served[0].killed.clear()

@@ -1,7 +1,7 @@
 """A loopback server that speaks the E2B API, so that the real SDK has somebody to talk to.
 
 The control plane and the files are plain HTTP; processes are served by the protocol's own generated server,
-which the SDK brings. What a machine is told to run is hostile text: it runs in a `Machine` and nowhere else.
+which the SDK brings. What a machine is given to run is hostile text: it runs in a `Machine` and nowhere else.
 `Trouble` makes the service behave badly.
 """
 
@@ -59,7 +59,7 @@ class Trouble:
 
 
 class Loopback:
-    """The service: its machines, and what it was asked."""
+    """The service: its machines, and the requests it got."""
 
     def __init__(self) -> None:
         self.machines: dict[str, Machine] = {}
@@ -165,7 +165,7 @@ class Processes(process_connect.Process):
         self._service = service
 
     async def start(self, request: Any, ctx: Any, /) -> AsyncIterator[Any]:
-        """Run a command and tell its output as it comes."""
+        """Run a command and stream its output as it comes."""
         machine = self._found(ctx)
         trouble = self._service.trouble.start.pop(0) if self._service.trouble.start else None
         if trouble == "refuse":
@@ -193,18 +193,18 @@ class Processes(process_connect.Process):
                 "end", process_pb.ProcessEvent.EndEvent(exit_code=code, exited=True, status="exited")
             )
         finally:
-            machine.tell("kill", number)
+            machine.send("kill", number)
             machine.forget(number)
 
     async def send_input(self, request: Any, ctx: Any, /) -> Any:
         """Give a process input."""
         data = base64.b64encode(request.input.input.value).decode()
-        self._found(ctx).tell("input", request.process.selector.value, data)
+        self._found(ctx).send("input", request.process.selector.value, data)
         return process_pb.SendInputResponse()
 
     async def send_signal(self, request: Any, ctx: Any, /) -> Any:
         """Kill a process."""
-        self._found(ctx).tell("kill", request.process.selector.value)
+        self._found(ctx).send("kill", request.process.selector.value)
         return process_pb.SendSignalResponse()
 
     def _found(self, ctx: Any) -> Machine:

@@ -2,7 +2,7 @@
 
 It is a bubblewrap container with root inside, as the service's machines have it, where our guest puts each
 program behind walls of its own; or, without root, one session of our jail. A daemon inside starts processes
-and tells of them: what it saw, and what it is to do next, are lines of JSON or the calls of a tool.
+and reports them: what it saw, and what it is to do next, are lines of JSON or the calls of a tool.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Machine:
         session: Session | None = None
         with contextlib.suppress(_Ended, SandboxBroken):
             spec = SessionSpec(tools=tools, limits=_LIMITS)
-            session = jail.session(spec, lambda asked: ToolAnswer(result=self._exchange(**asked.kwargs)))  # type: ignore[arg-type]
+            session = jail.session(spec, lambda request: ToolAnswer(result=self._exchange(**request.kwargs)))  # type: ignore[arg-type]
             print("the machine's daemon ended:", session.execute(_DAEMON))
         if session is not None:
             session.close()
@@ -156,12 +156,12 @@ class Machine:
             answers.put_nowait(["gone"])
         return number, answers
 
-    def tell(self, what: str, number: int, *rest: Any) -> None:
+    def send(self, what: str, number: int, *rest: Any) -> None:
         """Have the daemon do something to a process."""
         self._requests.put([what, number, *rest])
 
     def forget(self, number: int) -> None:
-        """Nobody waits for this any more."""
+        """No caller waits for this any more."""
         self._waiting.pop(number, None)
 
     def end(self) -> None:

@@ -13,7 +13,7 @@ from spanproof.sandbox.backends.quiet import QUIET
 
 def test_only_promises_about_attempts_do_not_apply() -> None:
     without = {
-        promise.name for promise in PROMISES if promise.needs and promise.needs not in E2BSandbox.tells
+        promise.name for promise in PROMISES if promise.needs and promise.needs not in E2BSandbox.evidence
     }
     assert without == {
         "class permission_denied 8",

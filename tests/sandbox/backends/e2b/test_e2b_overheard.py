@@ -42,7 +42,7 @@ def ipv6(address: str, protocol: int, inner: bytes) -> bytes:
         (b"", None),
     ],
 )
-def test_a_packet_that_begins_something_tells_where_to(packet: bytes, text: str | None) -> None:
+def test_a_packet_that_begins_something_names_its_target(packet: bytes, text: str | None) -> None:
     found = target_of(packet)
     assert (None if found is None else found.text) == text
 

@@ -1,4 +1,4 @@
-"""A service and machines that fail: what is tried again, what is told, and that nothing is left behind."""
+"""A service and machines that fail: what is tried again and reported, and that nothing is left behind."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_program_whose_machine_does_not_stop_it_is_stopped_by_our_clock(
     assert service.live == []
 
 
-def test_a_machine_that_cannot_be_ended_is_told(
+def test_a_machine_that_cannot_be_ended_is_reported(
     service: Loopback, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     service.trouble.kill = [500] * 3
@@ -234,7 +234,7 @@ def test_the_end_of_the_interpreter_ends_the_machine(
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "detail"),
     [
         ({"template": "never-built"}, "template 'never-built'"),
         ({"api_url": "http://127.0.0.1:9"}, "does not answer"),
@@ -247,14 +247,14 @@ def test_what_is_missing_is_unavailable_and_says_so(
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
     change: dict[str, str],
-    told: str,
+    detail: str,
 ) -> None:
     monkeypatch.setenv("E2B_API_KEY", change.pop("key", KEY))
     sandbox = E2BSandbox(**(settings | change))
     missing = sandbox.availability().missing
     assert missing
-    assert any(told in feature.detail and feature.remedy for feature in missing)
-    with pytest.raises(SandboxUnavailable, match=told):
+    assert any(detail in feature.detail and feature.remedy for feature in missing)
+    with pytest.raises(SandboxUnavailable, match=detail):
         sandbox.run(HELLO)
 
 
@@ -267,7 +267,7 @@ def test_without_the_sdk_it_says_what_to_install(
         run(settings)
 
 
-def test_a_template_without_a_build_is_told(service: Loopback, settings: Settings) -> None:
+def test_a_template_without_a_build_is_reported(service: Loopback, settings: Settings) -> None:
     def pinned(template: str) -> bool:
         found = E2BSandbox(**settings, template=template).availability()
         assert found.usable
@@ -319,11 +319,11 @@ def test_a_session_that_loses_its_machine_is_over(
 
 
 def test_a_session_answers_only_the_call_that_was_made(service: Loopback, settings: Settings) -> None:
-    asked: list[ToolRequest] = []
+    requests: list[ToolRequest] = []
 
     def answer(request: ToolRequest) -> ToolAnswer:
-        asked.append(request)
-        return ToolAnswer(result=len(asked))
+        requests.append(request)
+        return ToolAnswer(result=len(requests))
 
     find = "import gc\nR = next(o for o in gc.get_objects() if type(o).__name__ == 'Reporter')\n"
     abuse = "R.send('call', call=7, tool='nothing', args=[], kwargs={})\n"
@@ -332,4 +332,4 @@ def test_a_session_answers_only_the_call_that_was_made(service: Loopback, settin
     with E2BSandbox(**settings) as sandbox, sandbox.session(spec, answer) as session:
         session.execute(find + abuse)
         assert session.execute("t('a')").result == 1
-    assert asked == [ToolRequest("t", ("a",), {})]
+    assert requests == [ToolRequest("t", ("a",), {})]

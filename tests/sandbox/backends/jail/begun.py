@@ -28,7 +28,7 @@ class Alone(Descendants):
         return []
 
     def signal_all(self, number: int, *, but: int) -> None:
-        """To nobody."""
+        """To no process."""
 
 
 class _Never:

@@ -60,7 +60,7 @@ def named(name: str) -> set[int]:
 
 
 def parent_of(pid: int) -> int:
-    """Nobody's, of a guest that is gone meanwhile: it was answered before it was."""
+    """No process's, of a guest that is gone meanwhile: it was answered before it was."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[1])
     except OSError:

@@ -13,7 +13,7 @@ from spanproof.sandbox.backends.jail.backend import JailSandbox
 from .processes import HANGS_S, SETTLED, comes, descendants
 
 
-def test_what_a_program_tried_is_told_also_when_memory_runs_out() -> None:
+def test_what_a_program_tried_is_reported_also_when_memory_runs_out() -> None:
     """Shared pages outlive their owner a little, and meanwhile the kernel looks for somebody else to kill."""
     program = Program(
         "python",
@@ -55,3 +55,20 @@ def test_the_group_of_a_supervisor_bounds_its_processes_where_their_own_bound_is
         assert int(execution.stdout) == (1_024 - 4 if groups else 1_500 - 1)
         assert sandbox.run(Program("python", "import os\nif os.fork(): print(os.wait()[1])")).stdout == "0\n"
         assert comes(lambda: len(descendants(os.getpid(), but=before)) <= SETTLED)
+
+
+def test_a_program_has_as_many_processes_as_its_bound_and_none_more() -> None:
+    source = """
+        import os, signal
+        count = 1
+        try:
+            while True:
+                if os.fork() == 0: signal.pause()
+                count += 1
+        except BlockingIOError:
+            print(count)
+    """
+    limits = Limits(wall_s=HANGS_S, cpu_s=HANGS_S, processes=10)
+    with JailSandbox() as sandbox:
+        for _ in range(2):
+            assert sandbox.run(Program("python", textwrap.dedent(source), limits=limits)).stdout == "10\n"

@@ -1,4 +1,4 @@
-"""Whoever dies or is killed, nothing of it stays, and the next run finds another in its place."""
+"""Any process may die or be killed: nothing of it stays, and the next run finds another in its place."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_killing_the_master_ends_everything_and_the_next_run_starts_anew() -> No
 
 
 def test_a_master_that_dies_under_a_session_is_replaced_at_once() -> None:
-    """What waits for the master's end outlives it by a moment: who asks again meanwhile gets a supervisor.
+    """What waits for the master's end outlives it by a moment: a caller meanwhile gets a supervisor.
 
     The kernel ends the master's namespace in its own time: a step that was quicker is answered.
     """
@@ -125,7 +125,7 @@ def test_a_supervisor_that_cannot_be_started_leaves_no_descriptor() -> None:
 def test_a_supervisor_whose_zygote_dies_while_it_makes_a_guest_ends_and_is_replaced() -> None:
     before = descendants(os.getpid())
     with JailSandbox() as sandbox:
-        # What lies in the box takes a while to be taken away, and only then is the next guest asked for.
+        # What lies in the box takes a while to be taken away, and only then is the next guest requested.
         source = "for number in range(1_000): open(f'{number}', 'w').write('x' * 30_000)"
         source += "\nimport sys; sys.stdout.write('done')"
         sandbox.run(Program("python", "pass"))
@@ -133,7 +133,7 @@ def test_a_supervisor_whose_zygote_dies_while_it_makes_a_guest_ends_and_is_repla
         supervisor = supervisor_beside(zygote)
         assert sandbox.run(Program("python", source, limits=Limits(wall_s=HANGS_S))).stdout == "done"
         os.kill(zygote, signal.SIGSTOP)
-        time.sleep(0.5)  # for the supervisor to ask it; one that has not yet done so is told the same
+        time.sleep(0.5)  # for the supervisor to ask it; one that has not yet done so gets the same answer
         os.kill(zygote, signal.SIGKILL)
         assert gone({supervisor})
         assert sandbox.run(Program("python", "print(1)")).stdout == "1\n"

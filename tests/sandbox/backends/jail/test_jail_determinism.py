@@ -68,15 +68,15 @@ def no_tools(_request: ToolRequest) -> ToolAnswer:
     return ToolAnswer()
 
 
-def test_a_frozen_clock_stands_for_all_who_ask(jail: Sandbox) -> None:
-    told = run(jail, CLOCKS, Fixtures(clock=Clock(START_S, 0))).stdout.split("\n")
-    assert told[:4] == [
+def test_a_frozen_clock_is_frozen_for_all_who_read_it(jail: Sandbox) -> None:
+    shown = run(jail, CLOCKS, Fixtures(clock=Clock(START_S, 0))).stdout.split("\n")
+    assert shown[:4] == [
         "1600000000 1600000000 1600000000",
         "1600000000 2020-09-13",
         "('2020-09-13 12:26:40', '1600000000')",
         "2020-09-13T12:26:40 2020-09-13 12:26:40 2020-09-13",
     ]
-    assert told[4:6] == ["1600000000", "1600000000"]
+    assert shown[4:6] == ["1600000000", "1600000000"]
 
 
 def test_a_clock_runs_at_its_rate_and_spans_stay_real(jail: Sandbox) -> None:
@@ -91,10 +91,10 @@ def test_a_clock_runs_at_its_rate_and_spans_stay_real(jail: Sandbox) -> None:
 
 
 def test_bash_sees_the_clock(jail: Sandbox) -> None:
-    told = run(
+    shown = run(
         jail, "date +%s; echo $EPOCHSECONDS; printf '%(%F)T\\n' -1", Fixtures(clock=Clock(START_S, 0)), "bash"
     )
-    assert told.stdout.split() == ["1600000000", "1600000000", "2020-09-13"]
+    assert shown.stdout.split() == ["1600000000", "1600000000", "2020-09-13"]
 
 
 def test_without_a_clock_the_real_one_is_seen_even_after_a_run_with_one(jail: Sandbox) -> None:
@@ -119,9 +119,9 @@ def test_a_clock_no_machine_has_is_refused(jail: Sandbox) -> None:
 
 
 def test_chance_repeats_with_the_seed_and_only_with_it(jail: Sandbox) -> None:
-    told = [run(jail, CHANCE, Fixtures(seed=seed)).stdout for seed in (1, 1, 2)]
-    assert told[0] == told[1]
-    for first, other in zip(told[0].split("\n")[:2], told[2].split("\n"), strict=False):
+    shown = [run(jail, CHANCE, Fixtures(seed=seed)).stdout for seed in (1, 1, 2)]
+    assert shown[0] == shown[1]
+    for first, other in zip(shown[0].split("\n")[:2], shown[2].split("\n"), strict=False):
         assert not set(first.split()[:-1]) & set(other.split()[:-1])
     free = [run(jail, CHANCE, Fixtures()).stdout for _ in range(2)]
     assert free[0] != free[1]
@@ -131,9 +131,9 @@ def test_the_device_gives_as_much_as_is_read(jail: Sandbox) -> None:
     source = (
         "head -c 3000000 /dev/urandom | sha256sum; dd if=/dev/random bs=1000 count=1 status=none | sha256sum"
     )
-    told = [run(jail, source, Fixtures(seed=5), "bash").stdout for _ in range(2)]
-    assert told[0] == told[1]
-    assert len(set(told[0].split())) == 3
+    shown = [run(jail, source, Fixtures(seed=5), "bash").stdout for _ in range(2)]
+    assert shown[0] == shown[1]
+    assert len(set(shown[0].split())) == 3
 
 
 def test_one_descriptor_of_chance_too_many_is_the_program_s_error_alone(jail: Sandbox) -> None:
@@ -158,7 +158,7 @@ def test_a_session_s_steps_draw_on(jail: Sandbox) -> None:
     assert found[0] == found[1]
 
 
-def test_a_step_tells_its_own_cpu_time(jail: Sandbox) -> None:
+def test_a_step_reports_its_own_cpu_time(jail: Sandbox) -> None:
     with jail.session(SessionSpec(), no_tools) as session:
         busy = session.execute(
             "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass"

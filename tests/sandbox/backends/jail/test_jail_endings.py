@@ -1,4 +1,4 @@
-"""When a program is told to have ended, and as what."""
+"""When a program is reported to have ended, and as what."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spanproof.sandbox.backends.jail.backend import JailSandbox
 from .processes import HANGS_S, NAMED, comes, descendants, gone, is_zygote, lives, named, supervisor_of
 
 
-def _stem_at_rest(sandbox: JailSandbox, others: set[int]) -> int:
+def _zygote_at_rest(sandbox: JailSandbox, others: set[int]) -> int:
     """The zygote of a sandbox that has none but one supervisor, when its guest is one that has not run
     anything.
 
@@ -32,10 +32,10 @@ def _stem_at_rest(sandbox: JailSandbox, others: set[int]) -> int:
 
 @pytest.mark.parametrize(("end", "code"), [("", 0), ("raise SystemExit(7)", 7), ("1/0", 1)])
 def test_a_program_is_answered_before_the_kernel_has_ended_it(end: str, code: int) -> None:
-    """Its one process, held at its end, runs no more: here nobody can reap it when it is told."""
+    """Its one process, held at its end, runs no more: here no process can reap it when it is reported."""
     before = descendants(os.getpid())
     with JailSandbox() as sandbox:
-        zygote = _stem_at_rest(sandbox, before)
+        zygote = _zygote_at_rest(sandbox, before)
         guest = descendants(zygote)
         os.kill(zygote, signal.SIGSTOP)
         execution = sandbox.run(Program("python", f"open('left', 'w').write('x'); print(1)\n{end}"))
@@ -55,10 +55,10 @@ def test_a_program_is_answered_before_the_kernel_has_ended_it(end: str, code: in
     ],
 )
 def test_a_program_that_was_not_alone_is_answered_when_it_has_ended(beside: str) -> None:
-    """So that what another thread or process of it does at last is part of what is told."""
+    """So that what another thread or process of it does at last is part of what is reported."""
     before = descendants(os.getpid())
     with JailSandbox() as sandbox:
-        zygote = _stem_at_rest(sandbox, before)
+        zygote = _zygote_at_rest(sandbox, before)
         (guest,) = descendants(zygote)
         with ThreadPoolExecutor(1) as pool:
             source = NAMED.format(name="in-company") + f"import os, time\n{beside}\nos._exit(3)"
@@ -90,7 +90,7 @@ def test_a_program_has_no_child_whom_its_supervisor_cannot_reap() -> None:
 @pytest.mark.parametrize("foreseen", [False, True])
 def test_a_call_that_a_kept_supervisor_sees_past_the_deadline_is_not_late(foreseen: bool) -> None:
     spec = SessionSpec(tools=(ToolStub("t", ("key",)),), limits=Limits(wall_s=3, cpu_s=3))
-    # It calls when it is told to, by a file that is open: to open one it would need its supervisor.
+    # It calls when it is ordered to, by a file that is open: to open one it would need its supervisor.
     source = "import os, time\nsign = os.open('/proc/self/oom_score_adj', os.O_RDONLY)\n"
     source += NAMED.format(name="a-caller") + "while os.pread(sign, 9, 0) != b'0\\n': time.sleep(0.01)\n"
     source += "x = t(1)\ntime.sleep(0.2)\nx"

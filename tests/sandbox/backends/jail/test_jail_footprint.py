@@ -45,12 +45,12 @@ def jail() -> Iterator[Sandbox]:
 def can_pin() -> bool:
     """Whether this machine lets a process pin pages; where it does, a fork must copy them."""
     script = [sys.executable, "-c", _PINNED_IS_COPIED]
-    told = subprocess.run(script, capture_output=True, text=True, check=False)
-    if told.returncode == 0:
-        assert told.stdout == "1 2\n"
+    shown = subprocess.run(script, capture_output=True, text=True, check=False)
+    if shown.returncode == 0:
+        assert shown.stdout == "1 2\n"
     else:
-        assert "io_uring" in told.stderr
-    return told.returncode == 0
+        assert "io_uring" in shown.stderr
+    return shown.returncode == 0
 
 
 def test_guests_are_born_with_copies_of_the_pages_they_write_to(jail: Sandbox, can_pin: bool) -> None:
@@ -60,12 +60,14 @@ def test_guests_are_born_with_copies_of_the_pages_they_write_to(jail: Sandbox, c
 
 
 def test_no_guest_holds_the_pins(jail: Sandbox) -> None:
-    told = jail.run(Program("python", _DESCRIPTORS)).stdout
-    assert "pipe:" in told
-    assert "io_uring" not in told
+    shown = jail.run(Program("python", _DESCRIPTORS)).stdout
+    assert "pipe:" in shown
+    assert "io_uring" not in shown
 
 
-def test_where_nothing_can_be_pinned_nothing_is_asked_of_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_can_be_pinned_no_range_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def refuse(_ranges: object) -> int:
         raise PermissionError
 

@@ -1,4 +1,4 @@
-"""A session that is told what comes gives what it gives untold, whatever programs do and the hint says."""
+"""A session that is given what comes gives what it gives without, whatever programs do and the hint says."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ class Outcome:
     """All that somebody who runs steps can see, but for times and sizes."""
 
     executions: list[object] = field(default_factory=list)
-    asked: list[ToolRequest] = field(default_factory=list)
+    requested: list[ToolRequest] = field(default_factory=list)
 
     def answer(self, request: ToolRequest) -> ToolAnswer:
-        self.asked.append(request)
+        self.requested.append(request)
         return answer_to(request)
 
     def note(self, execution: Execution) -> None:
@@ -111,7 +111,7 @@ def outcome_of(jail: JailSandbox, sources: list[str], hint: list[Foreseen], rene
         for place, source in enumerate(sources):
             if renewed:
                 session.foresee(hint[place:])
-            seen.asked.append(ToolRequest(f"step {place}", (), {}))
+            seen.requested.append(ToolRequest(f"step {place}", (), {}))
             try:
                 seen.note(session.execute(source))
             except SandboxBroken as broken:
@@ -132,8 +132,8 @@ def test_what_comes_of_steps_is_the_same_whatever_is_foreseen(
     jail: JailSandbox, sources: list[str], calls: list[list[ToolRequest]], renewed: bool, more: int
 ) -> None:
     foreseen = [
-        Foreseen(source, [(asked, answer_to(asked)) for asked in made])
-        for source, made in zip([*sources, *["look('never asked for')"] * more], calls, strict=False)
+        Foreseen(source, [(requested, answer_to(requested)) for requested in made])
+        for source, made in zip([*sources, *["look('never requested for')"] * more], calls, strict=False)
     ]
     untold = outcome_of(jail, sources, [], renewed=False)
     assert outcome_of(jail, sources, foreseen, renewed) == untold

@@ -32,5 +32,5 @@ def test_many_who_make_homes_at_once_keep_theirs(tmp_path: Path) -> None:
         subprocess.Popen([sys.executable, "-c", MAKES, str(tmp_path)], stderr=subprocess.PIPE, text=True)
         for _ in range(4)
     ]
-    told = [maker.communicate()[1] for maker in makers]
-    assert told == [""] * 4
+    errors = [maker.communicate()[1] for maker in makers]
+    assert errors == [""] * 4

@@ -63,7 +63,7 @@ def page() -> Iterator[tuple[int, mmap.mmap]]:
 
 @pytest.fixture(params=["full", "reduced"])
 def new_watcher(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Watcher]:
-    """Makes the handler of a tier; the reduced one's does in `tmp_path` what it is asked for."""
+    """Makes the handler of a tier; the reduced one's does in `tmp_path` what is requested."""
     assert ARCH is not None
     if request.param == "full":
         return lambda: Watcher(ARCH, Boundary(("/usr",), "/usr/bin"))
@@ -223,7 +223,7 @@ def test_anything_may_be_said_and_no_test_passes_for_it(messages: list[dict[str,
     heard = guest_report.GuestReport("right", b"assert True")
     for message in messages:
         heard.handle(message)
-    # The token of the tests' process was never told.
+    # The token of the tests' process was never shown.
     assert not {"tests_total", "tests_passed", "tests_failed"} & heard.to_header().keys()
 
 
@@ -259,7 +259,7 @@ of_a_session = st.fixed_dictionaries(
 
 @calm
 @given(st.lists(in_a_session | of_a_session, max_size=8), st.booleans())
-def test_a_session_may_be_told_anything_and_no_step_ends_for_it(
+def test_a_session_may_be_sent_anything_and_no_step_ends_for_it(
     session: SessionRun, messages: list[dict[str, object]], begun: bool
 ) -> None:
     if begun:
@@ -268,7 +268,7 @@ def test_a_session_may_be_told_anything_and_no_step_ends_for_it(
     for message in messages:
         session._handle(message)
     session._clock.resume()
-    assert session._in_step is running  # the secret name of the step was never told
+    assert session._in_step is running  # the secret name of the step was never shown
 
 
 names = st.text(st.characters(blacklist_characters="/\0", max_codepoint=0x2FFF), min_size=1, max_size=20)

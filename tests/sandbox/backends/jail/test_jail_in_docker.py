@@ -49,7 +49,7 @@ def test_the_reduced_tier_runs_under_docker_s_default_profile(docker_daemon: Any
 
     client = DockerClient(base_url=docker_daemon.host)
     try:
-        told = client.containers.run(
+        printed = client.containers.run(
             docker_daemon.image,
             ["python3", "-c", INSIDE],
             user=user,
@@ -61,7 +61,7 @@ def test_the_reduced_tier_runs_under_docker_s_default_profile(docker_daemon: Any
         )
     finally:
         client.close()
-    found = json.loads(told)
+    found = json.loads(printed)
     assert "full tier needs user namespace" in found["refused"]
     assert "seccomp profile" in found["refused"]
     assert found["tier"] == "reduced"

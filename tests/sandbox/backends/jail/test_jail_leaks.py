@@ -25,10 +25,10 @@ def test_three_hundred_runs_leave_nothing() -> None:
     command = [sys.executable, str(LEAKS), "300", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    told = json.loads(done.stdout)
-    assert told["leaks"] == []
-    assert told["before"]["processes"] == told["after"]["processes"] == 6
-    assert told["closed"]["processes"] == 0
+    counts = json.loads(done.stdout)
+    assert counts["leaks"] == []
+    assert counts["before"]["processes"] == counts["after"]["processes"] == 6
+    assert counts["closed"]["processes"] == 0
 
 
 def test_closing_leaves_nothing(mounts: Callable[[], frozenset[str]]) -> None:

@@ -101,7 +101,7 @@ def test_the_line_of_typescript_is_that_of_its_source(sandbox: Sandbox) -> None:
     assert (raised.line, raised.message) == (7, "1")
 
 
-def test_what_is_behind_an_error_is_told(sandbox: Sandbox) -> None:
+def test_what_is_behind_an_error_is_reported(sandbox: Sandbox) -> None:
     execution = run(
         sandbox, "throw new TypeError('a', {cause: new RangeError('b', {cause: new Error('c')})})"
     )
@@ -115,7 +115,7 @@ def test_an_exit_code_alone_is_an_exception(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("ending", ["", ".on('error', () => process.exit(3))"])
-def test_a_refused_connection_is_told(sandbox: Sandbox, ending: str) -> None:
+def test_a_refused_connection_is_reported(sandbox: Sandbox, ending: str) -> None:
     execution = run(sandbox, f"require('net').connect(443, '198.51.100.7'){ending}")
     assert execution.failure_class is FailureClass.PERMISSION_DENIED
     assert [(a.kind, a.target) for a in execution.attempts] == [(AttemptKind.NETWORK, "198.51.100.7:443")]

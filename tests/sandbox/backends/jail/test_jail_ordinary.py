@@ -20,11 +20,11 @@ WALLS = ["root", "user", "reduced-root", "reduced-user"] if os.geteuid() == 0 el
 HOSTILE = Path(__file__).parents[3] / "hostile"
 NO_LOOPBACK = {"asyncio server", "local http server"}
 """A program of the reduced tier cannot serve itself over 127.0.0.1, which is the machine's."""
-TOLD_THERE = {
-    "localhost by name": "127.0.0.1:0",  # libc asks which of the found addresses it could reach
+REPORTED_THERE = {
+    "localhost by name": "127.0.0.1:0",  # libc tries which of the found addresses it could reach
     "subprocess of python": "",  # a source tree that packages are installed from in place is looked for
 }
-"""What is refused and told in the reduced tier, and harms nothing: how each target begins."""
+"""What is refused and reported in the reduced tier, and harms nothing: how each target begins."""
 PIPELINES = """
 for i in $(seq 25); do
     [ "$(printf 'b\\na\\n' | sort | head -1)" = a ] || exit 8
@@ -176,7 +176,7 @@ def test_an_ordinary_program_is_unharmed(name: str, batch: Batch) -> None:
         assert result["failure_class"] == "permission_denied", result
         return
     assert result["failure_class"] == "ok", result
-    harmless = TOLD_THERE.get(name, "-") if batch.wall.startswith("reduced") else "-"
+    harmless = REPORTED_THERE.get(name, "-") if batch.wall.startswith("reduced") else "-"
     refused = [attempt["target"] for attempt in result["attempts"] if not attempt["allowed"]]
     assert [target for target in refused if not target.startswith(harmless)] == []
 

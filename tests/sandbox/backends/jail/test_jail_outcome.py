@@ -30,12 +30,12 @@ def test_a_file_that_lies_nowhere_has_not_been_refused() -> None:
             given, [b"", b""], LIMITS, language=language, may_exist=lambda _path: may_exist
         ).failure_class
 
-    told = {"outcome": "raised", "raised": raised(os=True, path="/a")}
+    report = {"outcome": "raised", "raised": raised(os=True, path="/a")}
     assert (
-        found("bash", may_exist=False) is found("python", may_exist=False, **told) is FailureClass.EXCEPTION
+        found("bash", may_exist=False) is found("python", may_exist=False, **report) is FailureClass.EXCEPTION
     )
     refused = FailureClass.PERMISSION_DENIED
-    assert found("bash", may_exist=True) is found("python", may_exist=True, **told) is refused
+    assert found("bash", may_exist=True) is found("python", may_exist=True, **report) is refused
     others = [["file", "/a", False], ["file", "/b", False]]
     assert found("bash", may_exist=False, attempts=others) is refused
     assert (
@@ -141,7 +141,7 @@ def test_facts_give_the_class(header: Header, expected: FailureClass) -> None:
     assert class_of(**header) is expected
 
 
-def test_a_script_s_code_tells_a_missing_command() -> None:
+def test_a_script_s_code_shows_a_missing_command() -> None:
     assert class_of(language="bash", status=127 << 8) is FailureClass.MISSING_DEPENDENCY
     assert class_of(language="bash", status=1 << 8, attempts=REFUSED_FILE) is FailureClass.PERMISSION_DENIED
 

@@ -1,4 +1,4 @@
-"""A file that lies nowhere is told from one that the wall keeps away, and only to the host."""
+"""A file that lies nowhere is distinguished from one that the wall keeps away, and only to the host."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_link_that_leads_nowhere_lies_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("language", READS)
-def test_the_host_is_told_the_difference_and_the_program_is_not(jail: Sandbox, language: str) -> None:
+def test_the_host_is_given_the_difference_and_the_program_is_not(jail: Sandbox, language: str) -> None:
     there, nowhere = (
         jail.run(Program(language, READS[language].format(path=path))) for path in (THERE, NOWHERE)
     )
@@ -79,7 +79,7 @@ def test_to_write_where_nothing_lies_is_refused_all_the_same(jail: Sandbox) -> N
         assert execution.failure_class is FailureClass.PERMISSION_DENIED, execution
 
 
-def test_a_session_s_steps_are_told_it_too(jail: Sandbox) -> None:
+def test_a_session_s_steps_are_given_it_too(jail: Sandbox) -> None:
     with jail.session(SessionSpec(), lambda _request: ToolAnswer()) as session:
         found = [session.execute(f"open({path!r})").failure_class for path in (NOWHERE, THERE)]
     assert found == [FailureClass.EXCEPTION, FailureClass.PERMISSION_DENIED]

@@ -252,8 +252,8 @@ for _ in range(2):
     probe.availability()
     print(len(os.listdir("/proc/self/fd")))
 """
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    first, second = told.stdout.split()
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    first, second = ran.stdout.split()
     assert first == second
 
 
@@ -302,10 +302,15 @@ def test_what_derives_from_a_json_type_crosses_as_that_type(value: object, cross
     assert json.dumps(form) == json.dumps(crosses_as)
 
 
-def test_what_json_cannot_say_crosses_as_its_text_where_that_is_asked_for() -> None:
+def test_what_json_cannot_say_crosses_as_its_text_where_that_is_requested() -> None:
     value = [{1}, {(1, 2): float("nan")}, Mute(), 1 << 20_000]
-    told = ["{1}", {"(1, 2)": "nan"}, "<Mute without a text: ValueError>", "<int without a text: ValueError>"]
-    assert json_form(value, 500, texts=True) == (told, True)
+    texts = [
+        "{1}",
+        {"(1, 2)": "nan"},
+        "<Mute without a text: ValueError>",
+        "<int without a text: ValueError>",
+    ]
+    assert json_form(value, 500, texts=True) == (texts, True)
     assert json_form(value, 50, texts=True) == (None, False)
 
 

@@ -125,3 +125,19 @@ ctypes.CDLL(None).sendmmsg(plain.fileno(), ctypes.create_string_buffer(b"".join(
 """
     done = jail.run(Program("python", source))
     assert Attempt(AttemptKind.NETWORK, "203.0.113.9:99", allowed=False) in done.attempts
+
+
+def test_files_of_a_directory_that_a_call_takes_for_its_root_are_the_program_s_own(jail: Sandbox) -> None:
+    source = """
+import ctypes, os, struct
+os.makedirs("root/etc")
+with open("root/etc/passwd", "w") as file: file.write("mine")
+os.symlink("/etc/passwd", "root/link")
+os.symlink("../../etc", "root/up")
+root = os.open("root", os.O_PATH)
+how = struct.pack("QQQ", 0, 0, 16)
+for path in (b"/etc/passwd", b"../../etc/passwd", b"link", b"/up/passwd"):
+    print(os.read(ctypes.CDLL(None).syscall(437, root, path, how, 24), 9).decode())
+"""
+    execution = jail.run(Program("python", source))
+    assert (execution.stdout, execution.attempts) == ("mine\n" * 4, ())

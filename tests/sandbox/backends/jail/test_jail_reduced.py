@@ -21,7 +21,7 @@ from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.seccomp.bpf import RET_ALLOW, RET_EPERM, RET_NOTIFY
 from spanproof.sandbox.backends.jail.seccomp.filter import compile_filter
 from spanproof.sandbox.backends.jail.seccomp.paths import Judged
-from spanproof.sandbox.backends.jail.seccomp.rules import REFUSED, UNBOUNDED
+from spanproof.sandbox.backends.jail.seccomp.rules import REFUSED, WATCHED
 from spanproof.sandbox.backends.jail.seccomp.syscalls import AARCH64, X86_64, Arch
 from spanproof.sandbox.registry import open_sandbox
 
@@ -37,7 +37,7 @@ def call(arch: Arch, name: str, *args: int) -> int:
 
 @both
 def test_without_namespaces_calls_on_others_are_shown_to_the_supervisor(arch: Arch) -> None:
-    for name in (UNBOUNDED | REFUSED) & arch.numbers.keys():
+    for name in (WATCHED | REFUSED) & arch.numbers.keys():
         assert call(arch, name) == RET_NOTIFY, name
     assert call(arch, "kill", 0, 9) == RET_ALLOW
     for pid in (1, 7, -1, -7):
@@ -167,7 +167,7 @@ others = [sleeper() for _ in range(7)]
 go_on_in_a_child()  # this one has a single supervisor
 go_on_in_a_child()
 tree = Descendants(own_user=False)
-told, tell = os.pipe(); go, on = os.pipe()
+detail, tell = os.pipe(); go, on = os.pipe()
 guest = os.fork()
 if guest == 0:  # asks for more until it is refused, and again
     while os.read(go, 1):
@@ -177,10 +177,10 @@ if guest == 0:  # asks for more until it is refused, and again
         except BlockingIOError: os.write(tell, b"%d" % born)
 tree.bound_processes(guest, 10)
 for _ in range(2):
-    os.write(on, b"g"); print(os.read(told, 9).decode(), flush=True)
+    os.write(on, b"g"); print(os.read(detail, 9).decode(), flush=True)
     tree.keep_bound()
 os.kill(others.pop(), 9)
-os.write(on, b"g"); print(os.read(told, 9).decode(), flush=True)
+os.write(on, b"g"); print(os.read(detail, 9).decode(), flush=True)
 tree.kill_all()
 for pid in others: os.kill(pid, 9)
 os._exit(0)
@@ -300,8 +300,8 @@ def test_what_an_older_landlock_lacks_is_named() -> None:
 def test_a_refused_namespace_has_a_reason_and_a_remedy(
     error: int, as_root: bool, filtered: bool, sysctls: reasons.Sysctls, reason: str, remedy: str
 ) -> None:
-    told, help_ = reasons.namespace_refused(error, as_root=as_root, filtered=filtered, sysctls=sysctls)
-    assert reason in told
+    detail, help_ = reasons.namespace_refused(error, as_root=as_root, filtered=filtered, sysctls=sysctls)
+    assert reason in detail
     assert remedy in help_
 
 

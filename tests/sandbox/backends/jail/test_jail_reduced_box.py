@@ -32,7 +32,16 @@ def test_a_box_is_emptied_however_deep_and_whatever_its_modes(tmp_path: Path) ->
     assert outside.read_text() == "stays"
 
 
-class Nobody(Descendants):
+def test_an_emptied_directory_stays_open_to_those_it_was_open_to(tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    (top / "inner").mkdir(parents=True)
+    (top / "inner/file").write_text("x")
+    top.chmod(0o1777)  # another user's programs are to use it again, as in a container of gVisor's
+    empty(str(top))
+    assert (top.stat().st_mode & 0o7777, list(top.iterdir())) == (0o1777, [])
+
+
+class NoProcess(Descendants):
     """Not what descends from the tests, a Docker daemon maybe: a full box would keep it from writing."""
 
     def __init__(self) -> None:
@@ -43,7 +52,7 @@ class Nobody(Descendants):
 
 
 def test_a_box_counts_names_and_forgets_those_that_were_removed(tmp_path: Path) -> None:
-    box = Directory(str(tmp_path), Nobody())
+    box = Directory(str(tmp_path), NoProcess())
     box.fresh(1 << 20)
     assert not box.touched()
     assert all(box.name_made() for _ in range(5000))  # none of them is there when they are counted
@@ -57,7 +66,7 @@ def test_a_box_counts_names_and_forgets_those_that_were_removed(tmp_path: Path) 
 
 
 def test_a_box_in_which_the_first_files_take_all_room_gets_no_further_one(tmp_path: Path) -> None:
-    box = Directory(str(tmp_path), Nobody())
+    box = Directory(str(tmp_path), NoProcess())
     box.fresh(1 << 20)
     for number in range(3):  # before anybody has looked by the clock
         assert box.name_made()
@@ -66,7 +75,7 @@ def test_a_box_in_which_the_first_files_take_all_room_gets_no_further_one(tmp_pa
 
 
 def test_a_box_whose_empty_manifest_a_program_has_changed_is_not_kept(tmp_path: Path) -> None:
-    box = Directory(str(tmp_path), Nobody())
+    box = Directory(str(tmp_path), NoProcess())
     manifest = tmp_path / "package.json"
 
     def replace_by(make: Callable[[], object]) -> None:
@@ -89,7 +98,7 @@ def test_a_box_whose_empty_manifest_a_program_has_changed_is_not_kept(tmp_path: 
 
 
 def test_a_box_over_its_bytes_ends_the_run(tmp_path: Path) -> None:
-    box = Directory(str(tmp_path), Nobody())
+    box = Directory(str(tmp_path), NoProcess())
     box.fresh(64 * 1024)
     assert box.enforce() is None
     (tmp_path / "work/large").write_bytes(b"x" * 256 * 1024)

@@ -41,14 +41,14 @@ def test_a_step_that_ended_while_its_supervisor_was_kept_from_looking_is_not_lat
     assert (session._step != first, session._stopped) == ((True, None) if ended else (False, "timeout"))
 
 
-def test_a_step_begins_when_what_the_one_before_it_asked_is_answered(
+def test_a_step_begins_when_what_the_one_before_it_requested_is_answered(
     fresh_session: tuple[SessionRun, socket.socket],
 ) -> None:
     session, _guest = fresh_session
     session._take(TWO_STEPS)
     first = session._step
     session._handle({"kind": "call", "token": "right", "call": 1, "tool": "asks", "args": [], "kwargs": {}})
-    session._handle(end_of(first))  # a thread of it had asked, and the step did not wait for the answer
+    session._handle(end_of(first))  # a thread of it had called, and the step did not wait for the answer
     assert not session._in_step
     session._take(Frame({"kind": "answer", "call": 1}, ()))
     assert session._in_step
@@ -63,13 +63,13 @@ def test_a_supervisor_whose_host_is_long_in_reading_looks_after_its_guest_meanwh
     session._way_out = session._channel.fileno()
     looks = iter([None, None, "memory"])
     session._usage_limits.look = lambda: next(looks)  # type: ignore[method-assign]
-    told = os.urandom(1 << 20)
-    session._to_host(told)
+    sent = os.urandom(1 << 20)
+    session._to_host(sent)
     assert session._stopped == "memory"
     rest = threading.Thread(target=session._channel.sendall, args=(session._unsent,))
     rest.start()  # as at the end, when nothing of the guest's lives
     heard = b""
-    while len(heard) < len(told):
+    while len(heard) < len(sent):
         heard += host.recv(1 << 16)
     rest.join()
-    assert heard == told
+    assert heard == sent

@@ -201,9 +201,9 @@ frame = sys._getframe()
 while frame.f_code.co_name != "serve_session":
     frame = frame.f_back
 step, token = frame.f_locals["header"]["step"], frame.f_locals["reporter"].token
-told = dict(kind=KIND, token=token, step=step, outcome="ok", call=1, tool="lookup", args=[], kwargs={})
-told |= {FIELD: "deep", "parts": []}
-text = json.dumps(told).replace('"deep"', "[" * DEPTH + "]" * DEPTH).encode()
+forged = dict(kind=KIND, token=token, step=step, outcome="ok", call=1, tool="lookup", args=[], kwargs={})
+forged |= {FIELD: "deep", "parts": []}
+text = json.dumps(forged).replace('"deep"', "[" * DEPTH + "]" * DEPTH).encode()
 os.write(900, struct.pack("!II", len(text), 0) + text)
 while True: __import__("time").sleep(1)
 """
@@ -216,8 +216,8 @@ def test_a_guest_that_nests_what_it_says_breaks_nothing(
 ) -> None:
     spec = SessionSpec(tools=FIXED.tools, limits=Limits(wall_s=0.3))
     with jail.session(spec, answered) as session:
-        told = session.execute(f"KIND, FIELD, DEPTH = {kind!r}, {field!r}, {depth}\n{_FORGES}")
-        assert told.failure_class is FailureClass.TIMEOUT, told
+        step = session.execute(f"KIND, FIELD, DEPTH = {kind!r}, {field!r}, {depth}\n{_FORGES}")
+        assert step.failure_class is FailureClass.TIMEOUT, step
 
 
 def test_a_process_that_ends_between_two_steps_is_no_step_of_the_next_session(jail: JailSandbox) -> None:

@@ -75,11 +75,11 @@ def test_duckdb_gives_times_with_a_zone_and_the_time_is_the_program_s(
     assert (now, zoned) == (current, "2023-12-31 22:00:00+00:00")
     assert now == f"{plain}+00:00"
     assert "tzinfo=<UTC>" in listed
-    told_s = datetime.fromisoformat(now).timestamp()
+    shown_s = datetime.fromisoformat(now).timestamp()
     if clock is None:
-        assert before_s - 0.001 <= told_s <= time.time()
+        assert before_s - 0.001 <= shown_s <= time.time()
     else:
-        assert told_s == clock.start_s
+        assert shown_s == clock.start_s
 
 
 def test_a_script_without_a_query_has_no_result(sandbox: Sandbox, engine: DatabaseEngine) -> None:

@@ -54,7 +54,7 @@ def run(program: str) -> list[str]:
 
 
 def test_a_supervisor_that_cannot_be_forked_leaves_no_descriptor_no_group_and_no_box() -> None:
-    told = run(
+    shown = run(
         """
         before = found()
         resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
@@ -65,14 +65,14 @@ def test_a_supervisor_that_cannot_be_forked_leaves_no_descriptor_no_group_and_no
             groups.remove_itself()
         """
     )
-    assert told[0] == told[1] == told[2]
-    assert "Resource temporarily unavailable" in told[0]
-    assert told[3] == "True ([], [])"
+    assert shown[0] == shown[1] == shown[2]
+    assert "Resource temporarily unavailable" in shown[0]
+    assert shown[3] == "True ([], [])"
 
 
 @pytest.mark.parametrize("spare", range(0, 12, 2))
 def test_a_starter_out_of_descriptors_leaves_nothing_either(spare: int) -> None:
-    told = run(
+    shown = run(
         f"""
         before = found()
         resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
@@ -92,4 +92,4 @@ def test_a_starter_out_of_descriptors_leaves_nothing_either(spare: int) -> None:
             groups.remove_itself()
         """
     )
-    assert told == ["True []", "True"]
+    assert shown == ["True []", "True"]

@@ -71,25 +71,30 @@ def query(name: bytes, kind: int = 1) -> bytes:
     return struct.pack("!6H", 7, 0x100, 1, 0, 0, 0) + labels + struct.pack("!BHH", 0, kind, 1)
 
 
-def test_names_are_asked_over_a_pair_where_there_is_no_network() -> None:
+def test_names_are_looked_up_over_a_pair_where_there_is_no_network() -> None:
     network = NoNetwork()
     assert tuple(network.lead({"api.example.com": "11.0.0.1"}, {80})) == ()
     theirs, ours = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     network.resolver.listen(ours)
     with theirs:
-        for asked in (query(b"API.example.com"), b"garbage", query(b"api.example.com", 28), query(b"other")):
-            theirs.send(asked)
+        for question in (
+            query(b"API.example.com"),
+            b"garbage",
+            query(b"api.example.com", 28),
+            query(b"other"),
+        ):
+            theirs.send(question)
         assert network.resolver.serve() == ["other"]
         answers = [theirs.recv(512) for _ in range(3)]
         assert [one[3] & 0xF for one in answers] == [0, 0, 3]  # found, none of that kind, no such name
         assert answers[0].endswith(socket.inet_aton("11.0.0.1"))
         theirs.send(query(b"last"))
-    assert network.resolver.serve() == ["last"]  # asked by who has hung up meanwhile
+    assert network.resolver.serve() == ["last"]  # looked up by a client that has hung up meanwhile
     network.renew()
     assert network.resolver.names == {}
 
 
-def test_who_holds_many_links_to_the_resolver_or_does_not_read_holds_up_nobody() -> None:
+def test_who_holds_many_links_to_the_resolver_or_does_not_read_holds_up_no_other() -> None:
     network = NoNetwork()
     held = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(70)]
     for _theirs, ours in held:
@@ -107,7 +112,7 @@ def test_who_holds_many_links_to_the_resolver_or_does_not_read_holds_up_nobody()
     network.renew()
 
 
-def test_a_sealed_text_is_read_anew_each_time_and_written_by_nobody() -> None:
+def test_a_sealed_text_is_read_anew_each_time_and_written_by_no_program() -> None:
     text = SealedText("hosts", "127.0.0.1 localhost\n")
     for _ in range(2):
         with open(text.opened()) as file:  # noqa: PTH123
@@ -122,7 +127,7 @@ def test_a_sealed_text_is_read_anew_each_time_and_written_by_nobody() -> None:
     text.close()
 
 
-def test_two_ends_of_a_connection_are_one_another_s_whoever_else_connects() -> None:
+def test_two_ends_of_a_connection_are_one_another_s_whatever_else_connects() -> None:
     ours, theirs = loopback_pair()
     with ours, theirs:
         theirs.sendall(b"call")
@@ -202,7 +207,7 @@ def test_what_is_no_request_is_refused_at_once(data: bytes) -> None:
         reader.next()
 
 
-def test_a_client_that_waits_is_told_to_go_on_once() -> None:
+def test_a_client_that_waits_is_ordered_to_go_on_once() -> None:
     reader = RequestReader()
     reader.feed(b"PUT / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n")
     assert reader.next() is None
@@ -218,8 +223,8 @@ def test_answers_have_a_length_of_their_own() -> None:
         ("X", "é"),
         ("Connection", "upgrade"),
     )
-    told = answer_bytes(Exchange("GET", "http://a/", 299, headers, b"hi"), "GET", keeps=True)
-    assert told == "HTTP/1.1 299 \r\nX: é\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nhi".encode(
+    sent = answer_bytes(Exchange("GET", "http://a/", 299, headers, b"hi"), "GET", keeps=True)
+    assert sent == "HTTP/1.1 299 \r\nX: é\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nhi".encode(
         "latin-1"
     )
     head = answer_bytes(Exchange("HEAD", "http://a/", 200, headers, b"hi"), "HEAD", keeps=False)

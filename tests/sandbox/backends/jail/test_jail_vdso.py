@@ -1,4 +1,4 @@
-"""The code that stands for the vDSO's: run for real on this machine, and read bit by bit for aarch64."""
+"""The code in the place of the vDSO's: run for real on this machine, and read bit by bit for aarch64."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _here() -> Stubs:
     return STUBS[platform.machine()]
 
 
-def test_the_code_tells_the_time_by_its_three_numbers(run_here) -> None:
+def test_the_code_gives_the_time_by_its_three_numbers(run_here) -> None:
     stubs, start_ns = _here(), 1_500_000_000 * NANO
     code = stubs.clock_from(time.time_ns(), start_ns, 0.0)
     spec = _Timespec()
@@ -91,13 +91,13 @@ def test_the_clock_runs_at_its_rate(start_ns: int, ago_ns: int, rate: float) -> 
     assert 0 <= spec.rest < NANO
 
 
-def test_random_bytes_are_asked_of_the_kernel(run_here) -> None:
+def test_random_bytes_are_requested_of_the_kernel(run_here) -> None:
     types = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint, ctypes.c_void_p, ctypes.c_size_t)
     getrandom = run_here(_here().getrandom, 0, *types)
     buffer = ctypes.create_string_buffer(32)
     assert getrandom(ctypes.addressof(buffer), 32, 0, None, 0) == 32
     assert buffer.raw != bytes(32)
-    assert getrandom(None, 0, 0, None, 2**64 - 1) == -38  # libc asks so whether it may keep a state
+    assert getrandom(None, 0, 0, None, 2**64 - 1) == -38  # libc finds out so whether it may keep a state
 
 
 def test_the_image_of_this_machine_has_room_for_the_clock() -> None:

@@ -133,7 +133,7 @@ def test_misuse_says_what_to_do(tmp_path: Path) -> None:
         assert b"Traceback" not in done.stderr
 
 
-def test_the_doctor_tells_each_feature() -> None:
+def test_the_doctor_shows_each_feature() -> None:
     done = spanproof("doctor", "--json")
     rows = {row["backend"]: row for row in map(json.loads, done.stdout.splitlines())}
     assert {"jail", "docker", "e2b"} <= rows.keys()
@@ -158,14 +158,14 @@ HAR = {
         ],
     }
 }
-ASKS = "import requests\nprint(requests.get('https://api.example.com/rate').json()['rate'])"
+CALLS = "import requests\nprint(requests.get('https://api.example.com/rate').json()['rate'])"
 
 
 def test_a_har_file_answers_a_program(tmp_path: Path) -> None:
     (tmp_path / "tape.har").write_text(json.dumps(HAR))
-    (tmp_path / "asks.py").write_text(ASKS)
+    (tmp_path / "calls.py").write_text(CALLS)
     done = spanproof(
-        "sandbox", "run", str(tmp_path / "asks.py"), "--http", str(tmp_path / "tape.har"), "--json"
+        "sandbox", "run", str(tmp_path / "calls.py"), "--http", str(tmp_path / "tape.har"), "--json"
     )
     answer = json.loads(done.stdout)
     assert (answer["stdout"], answer["failure_class"]) == ("1.5\n", "ok"), answer
@@ -173,23 +173,23 @@ def test_a_har_file_answers_a_program(tmp_path: Path) -> None:
         {"kind": "network", "target": "GET https://api.example.com/rate", "allowed": True}
     ]
     (tmp_path / "tape.har").write_text("{}")
-    done = spanproof("sandbox", "run", str(tmp_path / "asks.py"), "--http", str(tmp_path / "tape.har"))
+    done = spanproof("sandbox", "run", str(tmp_path / "calls.py"), "--http", str(tmp_path / "tape.har"))
     assert done.returncode == 2
     assert b"log: must be there" in done.stderr
 
 
 def test_a_line_has_fixtures_of_its_own() -> None:
-    asks = {"language": "python", "source": ASKS}
-    tells = {"language": "python", "source": "import random, time; print(int(time.time()), random.random())"}
+    calls = {"language": "python", "source": CALLS}
+    shows = {"language": "python", "source": "import random, time; print(int(time.time()), random.random())"}
     fixed = {"seed": 4, "clock": {"start_s": 1_600_000_000, "rate": 0}}
     found = answers(
-        {"id": 0, **asks, "http": HAR},
-        {"id": 1, **asks},
-        {"id": 2, **tells, **fixed},
-        {"id": 3, **tells},
-        {"id": 4, **asks, "http": {"log": {"entries": [1]}}},
-        {"id": 5, **tells, "clock": "noon"},
-        {"id": 6, **tells, "clock": {"start_s": -1}},
+        {"id": 0, **calls, "http": HAR},
+        {"id": 1, **calls},
+        {"id": 2, **shows, **fixed},
+        {"id": 3, **shows},
+        {"id": 4, **calls, "http": {"log": {"entries": [1]}}},
+        {"id": 5, **shows, "clock": "noon"},
+        {"id": 6, **shows, "clock": {"start_s": -1}},
         arguments=("--seed", "4", "--clock", "2020-09-13T12:26:40Z@0"),
     )
     assert found[0]["stdout"] == "1.5\n"

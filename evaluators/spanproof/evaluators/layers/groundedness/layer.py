@@ -14,8 +14,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from spanproof.evaluators.layers.groundedness.ground import ground
-from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Grounding, Verdict
-from spanproof.evaluators.layers.groundedness.recorded import Returned, returned_by
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Grounding, Verdict
+from spanproof.evaluators.layers.groundedness.sources.given import given_to
+from spanproof.evaluators.layers.groundedness.sources.recorded import Returned, returned_by
+from spanproof.evaluators.layers.groundedness.verdict.sentences import explain
 from spanproof.evaluators.model import RunEvidence
 from spanproof.trace import (
     ClaimMark,
@@ -32,13 +34,11 @@ from spanproof.trace import (
 )
 
 EVALUATOR = "claim-binding"
-VERSION = "3"
+VERSION = "4"
 _NUMERIC = frozenset(
     (ClaimKind.NUMBER, ClaimKind.CURRENCY, ClaimKind.PERCENT, ClaimKind.QUANTITY, ClaimKind.COUNT)
 )
 _MAX_EVIDENCE = 20
-_NOTHING = '{"": 0.5}'
-"""Stands in for outputs where every execution failed: it bears out no number that is stated."""
 _OWNS_UP = re.compile(
     r"\b(?:could not|cannot|unable|failed|error|sorry|did not work|no result|not available)\b|n['’]t\b",
     re.IGNORECASE,
@@ -96,7 +96,18 @@ def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
         return {layer: _from_nothing(evidence)}
     texts = [output.text for output in returned.outputs]
     now = datetime.fromtimestamp(run.start_ns / 1e9, UTC) if run.start_ns else None
-    grounding = ground(texts, run.answer.text, run.task, evidence.hints.synonyms, now)
+    given = given_to(evidence)
+    grounding = ground(
+        texts,
+        run.answer.text,
+        given.task,
+        evidence.hints.synonyms,
+        now,
+        system=given.system,
+        arguments=given.arguments,
+        errors=given.errors,
+        without_rules=evidence.hints.without_rules,
+    )
     if grounding.verdict is Verdict.UNCERTAIN:
         raise _NeedsAJudge(_why_uncertain(grounding))
     return {
@@ -118,10 +129,14 @@ def _why_no_answer(evidence: RunEvidence) -> str:
 
 
 def _why_uncertain(grounding: Grounding) -> str:
-    unsettled = next((claim for claim in grounding.claims if claim.verdict is Verdict.UNCERTAIN), None)
+    unsettled = min(
+        (claim for claim in grounding.claims if claim.verdict is Verdict.UNCERTAIN),
+        key=lambda claim: claim.confidence,
+        default=None,
+    )
     if unsettled is None:
         return "it states nothing that can be bound to an output"
-    return f"{_quoted(unsettled)}: {unsettled.reason}"
+    return explain(unsettled)
 
 
 def _from_nothing(evidence: RunEvidence) -> Outcome:
@@ -132,11 +147,9 @@ def _from_nothing(evidence: RunEvidence) -> Outcome:
     run = evidence.run
     assert run.answer is not None
     task = run.task if _OWNS_UP.search(run.answer.text) else None
-    grounding = ground([_NOTHING], run.answer.text, task)
+    grounding = ground([], run.answer.text, task)
     stated = [
-        claim
-        for claim in grounding.claims
-        if claim.kind in _NUMERIC and claim.verdict is Verdict.CONTRADICTED
+        claim for claim in grounding.claims if claim.kind in _NUMERIC and claim.cause is Cause.NOT_FOUND
     ]
     if not stated:
         return Skipped("no execution returned anything to compare the answer with, and it states no numbers")
@@ -154,8 +167,10 @@ def _layer(grounding: Grounding, returned: Returned) -> Scored:
     wrong = _with(grounding, Verdict.CONTRADICTED)
     right = _with(grounding, Verdict.GROUNDED)
     if not wrong:
-        return Scored(1.0, Label.PASS, f"{_counted(len(right))} grounded: {_bound_text(right[0])}", evidence)
-    explanation = f"{_quoted(wrong[0])} is contradicted: {wrong[0].reason}{_turn(wrong[0], returned)}"
+        return Scored(
+            1.0, Label.PASS, f"{_counted(len(right))} grounded: {_sentence(right[0], returned)}", evidence
+        )
+    explanation = _sentence(wrong[0], returned)
     if len(wrong) > 1:
         explanation += f" (and {len(wrong) - 1} more)"
     return Scored(0.0, Label.FAIL, explanation, evidence)
@@ -198,20 +213,10 @@ def _attribution(grounding: Grounding, returned: Returned) -> Outcome:
 def _drift(grounding: Grounding, returned: Returned) -> Outcome:
     if len({(output.turn, output.step) for output in returned.outputs}) < 2:
         return Skipped("the run has one turn with output: nothing to drift between")
-    stale = [
-        claim
-        for claim in grounding.claims
-        if claim.verdict is Verdict.CONTRADICTED and "later output" in claim.reason
-    ]
+    stale = [claim for claim in _with(grounding, Verdict.CONTRADICTED) if claim.cause is Cause.OVERTAKEN]
     if not stale:
         return Scored(1.0, Label.PASS, "the answer keeps to the last word of the outputs")
-    claim = stale[0]
-    return Scored(
-        0.0,
-        Label.FAIL,
-        f"{_quoted(claim)}: {claim.reason}{_turn(claim, returned)}",
-        _evidence(grounding, returned),
-    )
+    return Scored(0.0, Label.FAIL, _sentence(stale[0], returned), _evidence(grounding, returned))
 
 
 def _with(grounding: Grounding, verdict: Verdict) -> list[Claim]:
@@ -232,9 +237,10 @@ def _evidence(grounding: Grounding, returned: Returned) -> tuple[Evidence, ...]:
 
 def _claim_evidence(claim: Claim, returned: Returned) -> Evidence:
     bound = claim.evidence
-    what = f"{claim.verdict.value}: {_quoted(claim)}: {claim.reason}"
+    what = f"{claim.verdict.value}: {_sentence(claim, returned)}"
     found = bound.text if bound is not None else None
-    mark = ClaimMark(claim.start, claim.end, ClaimVerdict(claim.verdict.value), found, claim.kind.value)
+    span = (bound.start, bound.end) if bound is not None and bound.output is not None else None
+    mark = ClaimMark(claim.start, claim.end, ClaimVerdict(claim.verdict.value), found, claim.kind.value, span)
     if bound is None:
         return Evidence(what, claim=mark)
     text = f"{bound.text} ({bound.derivation})" if bound.derivation else bound.text
@@ -246,19 +252,14 @@ def _claim_evidence(claim: Claim, returned: Returned) -> Evidence:
     return Evidence(what, source.span_id, recorded=text, claim=mark)
 
 
-def _turn(claim: Claim, returned: Returned) -> str:
+def _sentence(claim: Claim, returned: Returned) -> str:
+    """Return why a claim has its verdict, with the step its evidence came from."""
     bound = claim.evidence
     if bound is None or bound.output is None or bound.output >= len(returned.outputs):
-        return ""
+        return explain(claim)
     source = returned.outputs[bound.output]
     turn = f"turn {source.turn}, " if returned.turn > 1 else ""
-    return f" ({turn}step {source.step})"
-
-
-def _bound_text(claim: Claim) -> str:
-    if claim.evidence is None:
-        return f"{_quoted(claim)}: {claim.reason}"
-    return f"{_quoted(claim)} is {claim.evidence.derivation or claim.evidence.text}"
+    return explain(claim, f"{turn}step {source.step}")
 
 
 def _quoted(claim: Claim) -> str:

@@ -1,4 +1,4 @@
-"""What claim binding says: an answer's claims, each with its verdict and the evidence that settled it.
+"""What groundedness says: an answer's claims, each with its verdict, its cause and the evidence behind it.
 
 Values only; nothing here reads text.
 """
@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from spanproof.evaluators.groundedness_rules import GroundednessRule
+
 
 class Verdict(StrEnum):
-    """What the outputs say about a claim or an answer; `uncertain` is for a judge, never a failure."""
+    """What the sources say about a claim or an answer; `uncertain` is for a judge, never a failure."""
 
     GROUNDED = "grounded"
     CONTRADICTED = "contradicted"
@@ -27,14 +29,46 @@ class ClaimKind(StrEnum):
     COUNT = "count"
     DATE = "date"
     TIME = "time"
-    ENTITY = "entity"
     IDENTIFIER = "identifier"
     STATUS = "status"
-    DIRECTION = "direction"
     COMPARISON = "comparison"
     SUPERLATIVE = "superlative"
-    ABSENCE = "absence"
-    PROSE = "prose"
+    QUANTIFIER = "quantifier"
+    ACTION = "action"
+
+
+class Cause(StrEnum):
+    """Why a claim has its verdict."""
+
+    STATED = "stated"
+    """A source says it."""
+    GIVEN = "given"
+    """The task, the system prompt or an argument gives it."""
+    DERIVED = "derived"
+    """A program over facts gives it."""
+    OTHER_VALUE = "other value"
+    """The field it names has another value."""
+    OTHER_RESULT = "other result"
+    """The program it names gives another result."""
+    OTHER_STATE = "other state"
+    """The record it is about has a state that excludes it."""
+    UNKNOWN_IDENTIFIER = "unknown identifier"
+    """No source has the identifier, and one has its like."""
+    OVERTAKEN = "overtaken"
+    """An earlier output said so; a later one of the same field says otherwise."""
+    DENIED_ACTION = "denied action"
+    """It denies an action that the record shows as done."""
+    OPEN = "open"
+    """What was found settles nothing."""
+    NOT_FOUND = "not found"
+    """No source has it, and none has another value in its place."""
+
+
+class Author(StrEnum):
+    """Who gave a verdict."""
+
+    BINDING = "binding"
+    MODEL = "model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +76,24 @@ class ClaimEvidence:
     """What a claim was bound to.
 
     Attributes:
-        output: index of the output it stands in, None for the task's text and for the answer itself.
-        text: the place in the output, as `key: value`, or the task's words.
-        derivation: how the claim follows from it (`4500 / 100 = 45`, `sum of qty = 1379`), empty where it
-            is simply said there.
-        others: further outputs that say the same, or hold a part of what it is derived from.
+        output: index of the output it stands in, None for another source.
+        text: the place in the source, as `key: value`.
+        value: the cell's own characters, `source_text[start:end]`.
+        derivation: the program (`difference(56.7, 44.1) = 12.6`), empty where it is simply said there.
+        others: further outputs that hold a part of what it is derived from.
+        record: the record's number in the fact base.
+        source: the kind of source, such as `output` or `task`.
     """
 
     output: int | None
     text: str
     derivation: str = ""
     others: tuple[int, ...] = ()
+    start: int = 0
+    end: int = 0
+    value: str = ""
+    record: int | None = None
+    source: str = "output"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +102,11 @@ class Claim:
 
     Attributes:
         text: the words, `answer[start:end]`.
-        reason: one sentence, why the verdict is what it is.
-        evidence: the strongest binding; for a contradicted claim what the outputs say instead, if known.
+        cause: why the verdict is what it is; `explain` makes a sentence of it.
+        confidence: the calibrated probability that the claim is right.
+        evidence: the strongest binding; of a contradicted claim what the source has instead.
+        author: who gave the verdict.
+        rule: the rule that decided, None where the learned choice did.
     """
 
     text: str
@@ -70,8 +114,11 @@ class Claim:
     end: int
     kind: ClaimKind
     verdict: Verdict
-    reason: str
+    cause: Cause
+    confidence: float = 0.5
     evidence: ClaimEvidence | None = None
+    author: Author = Author.BINDING
+    rule: GroundednessRule | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +128,11 @@ class Grounding:
     Attributes:
         value: the share of settled claims that are grounded; 0.5 where no claim could be settled.
         claims: in order of their place in the answer.
+        confidence: the calibrated probability that every checkable claim is right.
     """
 
     verdict: Verdict
     value: float
     claims: tuple[Claim, ...]
+    confidence: float = 0.5
+    author: Author = Author.BINDING

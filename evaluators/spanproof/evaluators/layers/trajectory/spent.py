@@ -1,4 +1,4 @@
-"""What a run took: steps, tokens and US dollars, each as a raw amount beside a value from 0 to 1 that falls.
+"""What a run took: steps, errors in a row, tokens and US dollars, raw and as a value from 0 to 1 that falls.
 
 In: the evidence about one run, with the user's prices. Out: an advisory outcome for each. A price that is not
 known is a reason to skip, never a guess.
@@ -6,26 +6,51 @@ known is a reason to skip, never a guess.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from spanproof.evaluators.layers.common import counted
-from spanproof.evaluators.layers.trajectory.weights import DOLLARS_AT_HALF, STEPS_AT_HALF, TOKENS_AT_HALF
+from spanproof.evaluators.layers.trajectory.weights import (
+    DOLLARS_AT_HALF,
+    ERRORS_AT_HALF,
+    STEPS_AT_HALF,
+    TOKENS_AT_HALF,
+)
 from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.outcomes.actions import Action
 from spanproof.evaluators.prices import price_of
 from spanproof.evaluators.scores import Unit
 from spanproof.trace import Outcome, Scored, Skipped
 
 
 def spent(evidence: RunEvidence) -> dict[str, Outcome]:
-    """Steps, tokens and cost; each 0.5 at what an ordinary run takes."""
+    """Return steps, errors in a row, tokens and cost; each 0.5 at what an ordinary run takes."""
     run = evidence.run
     found: dict[str, Outcome] = {}
     if run.steps:
         count = len(run.steps)
         found["steps"] = _amount(count, STEPS_AT_HALF, Unit.STEPS, counted(count, "step"))
+    if evidence.account.actions:
+        found["consecutive_errors"] = _consecutive_errors(evidence.account.actions)
     tokens = run.usage.input_tokens + run.usage.output_tokens
     if tokens:
         found["tokens"] = _amount(tokens, TOKENS_AT_HALF, Unit.TOKENS, _tokens(evidence))
         found["cost_usd"] = _cost(evidence)
     return found
+
+
+def _consecutive_errors(actions: Sequence[Action]) -> Scored:
+    """Return the most actions in a row that ended in an error, with the first and the last of them."""
+    longest: list[Action] = []
+    current: list[Action] = []
+    for action in actions:
+        current = [] if action.error is None else [*current, action]
+        longest = max(longest, current, key=len)
+    count = len(longest)
+    sentence = "no action ended in an error"
+    if count:
+        where = f"step {longest[0].step}" if count == 1 else f"steps {longest[0].step} to {longest[-1].step}"
+        sentence = f"{counted(count, 'error')} in a row: {where}"
+    return _amount(count, ERRORS_AT_HALF, Unit.ERRORS, sentence)
 
 
 def _cost(evidence: RunEvidence) -> Outcome:

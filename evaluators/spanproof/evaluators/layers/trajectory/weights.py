@@ -38,6 +38,10 @@ LOOP_GAP = 3
 """Repeats further apart than this many actions are no loop: something else was done in between."""
 
 STEPS_AT_HALF = 10
+ERRORS_AT_HALF = 2
 TOKENS_AT_HALF = 20_000
 DOLLARS_AT_HALF = 0.10
-"""Where `steps_score`, `tokens_score` and `cost_usd_score` are 0.5: about what an ordinary run takes."""
+"""Where `steps_score`, `consecutive_errors_score`, `tokens_score` and `cost_usd_score` are 0.5.
+
+Steps, tokens and dollars: about what an ordinary run takes; errors: more than one in a row is a bad sign.
+"""

@@ -79,7 +79,7 @@ class DockerSandbox(Sandbox):
             raise BadSetting(f"docker: seccomp {seccomp!r} is neither own nor default")
         self._settings = Settings(image, host, runtime, user, _number("cpus", cpus), seccomp)
         # Which of them holds here is known when the first container is up.
-        self.tells = frozenset(Evidence) if not runtime else frozenset(Evidence) - {Evidence.ATTEMPTS}
+        self.evidence = frozenset(Evidence) if not runtime else frozenset(Evidence) - {Evidence.ATTEMPTS}
         self._workers = threading.BoundedSemaphore(max(1, workers))
         self._pool = Pool(self._settings, max(1, workers), max(1, int(_number("runs", runs))))
         self.environments = Environments(partial(build_in, self._pool, user))
@@ -140,7 +140,7 @@ class DockerSandbox(Sandbox):
         binds = () if fixtures.packages is None else (self._bind_of(fixtures.packages),)
         shape = Shape(limits.memory_bytes, limits.processes, limits.disk_bytes, binds)
         container = self._pool.take(shape)
-        self.tells = container.tells
+        self.evidence = container.evidence
         return container
 
     def _may_lie(self, path: str) -> bool:
@@ -155,6 +155,10 @@ class DockerSandbox(Sandbox):
                 " does not see: name one by its socket (host=unix:///…), or put the packages into the image"
             )
         return Bind(str(self._leases.of(packages).path), ENVIRONMENT)
+
+    def remove_leftovers(self) -> list[str]:
+        """See `Sandbox.remove_leftovers`: containers whose owner is dead."""
+        return [f"container {container[:12]}" for container in self._pool.sweep()]
 
     def close(self) -> None:
         """Remove every container of it."""

@@ -81,7 +81,7 @@ class Container:
         return self.facts.get("tape") is True
 
     @property
-    def tells(self) -> frozenset[Evidence]:
+    def evidence(self) -> frozenset[Evidence]:
         """What is known of its runs: attempts only where no other filter refuses before ours reports."""
         attempts = self.watched and self._daemon.has_own_profile
         known = {Evidence.ATTEMPTS: attempts, Evidence.CALLS: self.serves_calls, Evidence.PEAK_MEMORY: True}

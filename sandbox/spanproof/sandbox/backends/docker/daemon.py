@@ -232,14 +232,14 @@ class Daemon:
                 if "already in progress" not in str(problem):
                     raise
 
-    def sweep(self) -> int:
-        """Remove what owners left that died without a word; returns how many."""
+    def sweep(self) -> list[str]:
+        """Remove the containers of owners that were killed; return their ids."""
         with self._translate_errors("the containers could not be listed"):
             found = self._client.containers(all=True, filters={"label": LABEL})
         left = [one["Id"] for one in found if _is_orphan(one["Labels"].get(LABEL, ""))]
         for container in left:
             self.remove(container)
-        return len(left)
+        return left
 
     def close(self) -> None:
         """End the connections."""

@@ -7,6 +7,7 @@ Thread-safe.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 
 from spanproof.sandbox.backends.docker.container import Container
@@ -97,6 +98,11 @@ class Pool:
                     self._taken.add(container)
                     return container
         return None
+
+    def sweep(self) -> list[str]:
+        """Remove the containers of dead owners; return their ids."""
+        with contextlib.closing(Daemon(self._settings)) as daemon:
+            return daemon.sweep()
 
     def _connected(self) -> Daemon:
         with self._lock:

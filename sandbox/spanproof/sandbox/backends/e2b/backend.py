@@ -59,7 +59,7 @@ class E2BSandbox(Sandbox):
     name = "e2b"
     languages = frozenset({"python", "bash", "sql", "javascript", "typescript"})
     settings = KNOWN
-    tells = frozenset({Evidence.CALLS, Evidence.PEAK_MEMORY})
+    evidence = frozenset({Evidence.CALLS, Evidence.PEAK_MEMORY})
 
     def __init__(self, *, workers: int = 1, **settings: str) -> None:
         self._settings = read_settings(settings)

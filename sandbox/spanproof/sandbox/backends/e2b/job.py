@@ -66,13 +66,13 @@ def check_fixtures(fixtures: Fixtures, language: str) -> None:
         UnsupportedFixtures: names the first such.
     """
     clock, python = fixtures.clock, language == "python"
-    asked = {
+    required = {
         "a package set": fixtures.packages is not None,
         "a database": fixtures.database != Database(),
         f"a seed to {language}": fixtures.seed is not None and not python,
         f"a clock to {language}": clock is not None and not python,
         "a clock of another rate": clock is not None and clock.rate != 1,
     }
-    for name, wanted in asked.items():
+    for name, wanted in required.items():
         if wanted:
             raise UnsupportedFixtures(f"the e2b backend cannot give {name}; use the jail")

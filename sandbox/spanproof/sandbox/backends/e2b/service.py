@@ -88,7 +88,7 @@ def _does_not_answer(problem: Exception) -> bool:
 
 
 def features(settings: Settings) -> tuple[Feature, ...]:
-    """What is there of what the backend needs. Asks the service; makes no machine."""
+    """What is there of what the backend needs. Queries the service; makes no machine."""
     sdk, key = _sdk(), _key()
     if not (sdk.present and key.present):
         return (sdk, key)

@@ -80,9 +80,9 @@ class E2BSession(Session):
             except TimeoutError:  # the machine's clock did not stop it, so ours does
                 return Execution(FailureClass.TIMEOUT, wall_s=time.monotonic() - began), False
             if said.get("kind") == "call":
-                asked = time.monotonic()
+                called_at = time.monotonic()
                 answer = answer_call(said, self._tools, self._answer)
-                deadline += time.monotonic() - asked
+                deadline += time.monotonic() - called_at
                 self._machine.outlasts(limits.wall_s + _GRACE_S)
                 conversation.send(answer)
             elif said.get("kind") in ("step", "result"):

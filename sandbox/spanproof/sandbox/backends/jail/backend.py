@@ -14,6 +14,7 @@ from typing import ClassVar
 from spanproof.sandbox.backend import AnswerTool, Availability, Sandbox, Session
 from spanproof.sandbox.backends.jail import probe
 from spanproof.sandbox.backends.jail.build_sandbox import run_in_build_sandbox
+from spanproof.sandbox.backends.jail.leftovers import remove_leftovers
 from spanproof.sandbox.backends.jail.namespaces.host_paths import may_exist_on_host
 from spanproof.sandbox.backends.jail.pool import (
     Kind,
@@ -97,6 +98,10 @@ class JailSandbox(Sandbox):
         supervisor = self._pool.take(kind)
         loan = Loan(supervisor, lambda: self._pool.give_back(kind, supervisor), supervisor.close)
         return JailSession(loan, job, spec, answer, may_exist_on_host)
+
+    def remove_leftovers(self) -> list[str]:
+        """See `Sandbox.remove_leftovers`: processes, control groups and directories of dead jails."""
+        return remove_leftovers()
 
     def close(self) -> None:
         """End every process of it."""

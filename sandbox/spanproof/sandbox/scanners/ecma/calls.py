@@ -15,6 +15,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     CALLABLE,
     UNKNOWN,
     Array,
+    Bound,
     Function,
     Klass,
     Made,
@@ -26,7 +27,9 @@ from spanproof.sandbox.scanners.ecma.values import (
     Value,
     any_of,
     either,
+    of_any_length,
     options_of,
+    spread,
     text_of,
 )
 from spanproof.sandbox.scanners.ecma.walk import Script
@@ -56,8 +59,10 @@ def _arguments(script: Script, node: Node) -> list[Value]:
     values: list[Value] = []
     for child in given.named_children if given is not None else ():
         if child.type == "spread_element":
-            inner = script.evaluate(child.named_children[0]) if child.named_children else UNKNOWN
-            values.extend(inner.items if isinstance(inner, Array) else [UNKNOWN])
+            inner, whole = spread(script.evaluate(child.named_children[0]))
+            values.extend(inner)
+            if not whole:
+                values.append(UNKNOWN)
         elif child.type != "comment":
             values.append(script.evaluate(child))
     return values
@@ -77,6 +82,8 @@ def _call_one(script: Script, function: Value, arguments: list[Value], node: Nod
         return _call_method(script, function, arguments, node)
     if isinstance(function, Ref):
         return _call_reference(script, function, arguments, node)
+    if isinstance(function, Bound):
+        return _call_one(script, function.called, [*function.arguments, *arguments], node)
     if isinstance(function, Made):
         return function.result
     if isinstance(function, Unknown) and function.origin == "callable":
@@ -86,7 +93,7 @@ def _call_one(script: Script, function: Value, arguments: list[Value], node: Nod
     callee = node.child_by_field_name("function") or node.child_by_field_name("constructor")
     called = script.text(callee)[-60:] if callee is not None else "call"
     effects.judge_unknown_call(script, "?." + called.rpartition(".")[2], arguments, node)
-    _hand_over(script, arguments)
+    _hand_over(script, arguments, node)
     return CALLABLE if any(map(_reaches_outside, arguments)) else UNKNOWN
 
 
@@ -113,47 +120,67 @@ def _resolved(script: Script, value: Value, arguments: list[Value], node: Node) 
     """What callbacks make of a value that was promised; awaiting one is no step of its own here."""
     result: Value = value
     for argument in arguments:
-        if isinstance(argument, Function | Ref):
+        if isinstance(argument, Function | Ref | Bound | Method):
             given = _call_one(script, argument, [value], node)
             result = value if given == UNKNOWN else given
     return result
 
 
 def _call_method(script: Script, function: Method, arguments: list[Value], node: Node) -> Value:
-    if function.name in {"call", "apply", "bind"}:
-        given = arguments[1:]
-        if function.name == "apply" and given and isinstance(given[0], Array):
-            given = list(given[0].items)
-        return _call_one(script, function.owner, given, node) if function.name != "bind" else function.owner
+    if function.name in _PASS_ON:
+        return _pass_on(script, function.owner, function.name, arguments, node)
     if isinstance(function.owner, Array) and function.name in _CHANGING:
         return _change_array(script, function.owner, function.name, arguments)
     if isinstance(function.owner, Object) and function.owner.is_map and arguments:
-        return _of_map(script, function.owner, function.name, arguments)
+        return _of_map(script, function.owner, function.name, arguments, node)
     folded = fold.method(function.owner, function.name, arguments)
     if folded is not None:
         return folded
-    if isinstance(function.owner, Array) and function.name in {
-        "map",
-        "forEach",
-        "filter",
-        "reduce",
-        "flatMap",
-    }:
+    if isinstance(function.owner, Array) and function.name in _READING:
         return _over_items(script, function.owner, function.name, arguments, node)
     if not isinstance(function.owner, Text | Array | Object):
         effects.judge_unknown_call(script, f"?.{function.name}", arguments, node)
-    _hand_over(script, arguments)
+    _hand_over(script, arguments, node)
     return UNKNOWN
 
 
-def _of_map(script: Script, owner: Object, name: str, arguments: list[Value]) -> Value:
+_READING: Final = words("every filter find findIndex findLast flatMap forEach map reduce reduceRight some")
+"""Methods of arrays that call their argument with each item."""
+
+_PASS_ON: Final = words("call apply bind")
+
+
+def _pass_on(script: Script, called: Value, how: str, arguments: list[Value], node: Node) -> Value:
+    """What `called.call(this, …)`, `called.apply(this, […])` or `called.bind(this, …)` gives."""
+    this, given = arguments[0] if arguments else UNKNOWN, arguments[1:]
+    if how == "apply" and given:
+        # More items than are known may be anything.
+        given = (
+            [*given[0].items, *([UNKNOWN] if given[0].more else [])] if isinstance(given[0], Array) else given
+        )
+    called = _with_this(script, called, this, node)
+    return Bound(called, tuple(given)) if how == "bind" else _call_one(script, called, given, node)
+
+
+def _with_this(script: Script, called: Value, this: Value, node: Node) -> Value:
+    """A method called on another object is that object's: `[].map` and `Array.prototype.map` on `this`."""
+    if isinstance(called, Method):
+        return script.member(this, called.name, node)
+    if isinstance(called, Ref):
+        owner, _, name = called.name.rpartition(".")
+        if owner.endswith(".prototype") or name in _PASS_ON:
+            return script.member(this, name, node)
+    return called
+
+
+def _of_map(script: Script, owner: Object, name: str, arguments: list[Value], node: Node) -> Value:
     """What `get` and `set` of a `Map` give; of other methods nothing is known."""
     key = text_of(arguments[0])
     if name == "set" and len(arguments) > 1:
         script.store_entry(owner, key, arguments[1])
         return owner
     if name != "get":
-        _hand_over(script, arguments)
+        _hand_over(script, arguments, node)
         return UNKNOWN
     held = list(owner.entries.values()) if key is None else [owner.entries.get(key, UNKNOWN)]
     return any_of([*held, *([owner.rest] if owner.rest is not None else [])])
@@ -212,29 +239,27 @@ def _over_items(script: Script, owner: Array, name: str, arguments: list[Value],
         items = [*items[:_MAX_ITEMS], any_of(items)] if script.steps <= script.budget else [any_of(items)]
     for item in items:
         if isinstance(called, Function):
-            given = [item] if name != "reduce" else [UNKNOWN, item]
+            given = [UNKNOWN, item] if name.startswith("reduce") else [item]
             results.append(script.call_function(called, given, node))
-        elif isinstance(called, Ref):
+        elif isinstance(called, Ref | Bound | Method):
             results.append(_call_one(script, called, [item], node))
     if name == "map":
         return Array(results, owner.more or len(items) < len(owner.items))
-    return owner if name != "reduce" else UNKNOWN
+    if name == "filter":
+        return of_any_length(owner.items)
+    return any_of(owner.items) if name in {"find", "findLast"} and owner.items else UNKNOWN
 
 
 def _call_reference(script: Script, function: Ref, arguments: list[Value], node: Node) -> Value:
     name = function.name
-    for suffix in (".call", ".apply", ".bind"):
-        if name.endswith(suffix) and name not in {suffix, "Reflect.apply"}:
-            given = arguments[1:]
-            if suffix == ".apply" and given and isinstance(given[0], Array):
-                given = list(given[0].items)
-            inner = Ref(name.removesuffix(suffix))
-            return inner if suffix == ".bind" else _call_one(script, inner, given, node)
+    inner, _, how = name.rpartition(".")
+    if how in _PASS_ON and inner and name != "Reflect.apply":
+        return _pass_on(script, Ref(inner), how, arguments, node)
     if name.endswith(".then") and name != ".then":
         return _resolved(script, Ref(name.removesuffix(".then")), arguments, node)
     if name in {"require", "module.createRequire()", "createRequire()"}:
         return effects.require(script, arguments[0] if arguments else UNKNOWN, node)
-    if name == "Map" and (not arguments or isinstance(arguments[0], Array)):
+    if name in {"Map", "WeakMap"} and (not arguments or isinstance(arguments[0], Array)):
         return _new_map(arguments[0] if arguments and isinstance(arguments[0], Array) else Array([]))
     if name in {"Object.entries", "Object.values"} and arguments and isinstance(arguments[0], Object):
         return _listed(arguments[0], pairs=name == "Object.entries")
@@ -254,14 +279,19 @@ def _call_reference(script: Script, function: Ref, arguments: list[Value], node:
     if folded is not None:
         return folded
     result = effects.apply(script, name, arguments, node)
-    _hand_over(script, arguments)
+    _hand_over(script, arguments, node)
     if result is None and name not in SINKS and any(map(_reaches_outside, arguments)):
         return CALLABLE
     return result if result is not None else Ref(f"{name}()")
 
 
-def _hand_over(script: Script, arguments: list[Value]) -> None:
-    """A function given to code that is not read here is taken to be called."""
+def _hand_over(script: Script, arguments: list[Value], node: Node) -> None:
+    """A function given to code that is not read here is taken to be called, with what is given beside it."""
     for argument in arguments:
         if isinstance(argument, Function) and argument.node.id not in script.called:
             script.call_function(argument, [], argument.node)
+        elif isinstance(argument, Bound):
+            _call_one(script, argument, [], node)
+        elif isinstance(argument, Ref) and argument.name in SINKS:
+            beside = [one for one in arguments if isinstance(one, Text)]
+            _call_one(script, argument, [any_of([*beside, UNKNOWN])], node)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
 
 from tree_sitter import Node
 
@@ -20,10 +19,13 @@ from spanproof.sandbox.scanners.ecma.sinks import (
     TARGETS,
 )
 from spanproof.sandbox.scanners.ecma.values import (
+    PLACE,
+    UNDEFINED,
     UNKNOWN,
     Array,
     Function,
     Object,
+    OneOf,
     Ref,
     Text,
     Unknown,
@@ -87,30 +89,39 @@ def judge_unknown_call(script: Script, name: str, arguments: Sequence[Value], no
         return
     is_routed = method in ROUTED
     for value in arguments:
-        for option in options_of(value):
-            for one in _named_places(option):
-                place = find_place(
-                    script.context.boundary, pieces_of(one), paths=not is_routed, hosts=name[0] != "?"
+        for named in _named_places(script, value):
+            if named == PLACE:
+                script.add(
+                    "call.unknown", node, f"{name} gets one of many targets, of which some are outside"
                 )
-                if place is not None:
-                    script.add(
-                        "call.unknown", node, f"{name}, which is not in the catalogue: {place.message}"
-                    )
+            place = find_place(
+                script.context.boundary, pieces_of(named), paths=not is_routed, hosts=not name.startswith("?")
+            )
+            if place is not None:
+                script.add("call.unknown", node, f"{name}, which is not in the catalogue: {place.message}")
 
 
-def _named_places(value: Value) -> Sequence[Value]:
+def _named_places(script: Script, value: Value) -> Iterator[Value]:
     """The texts of an argument that may name a place: itself, its items, or what it says to go to."""
+    pending, seen = [value], set[int]()
+    while pending:
+        one = pending.pop()
+        script.steps += 1
+        if isinstance(one, Text) or one == PLACE:
+            yield one
+        elif isinstance(one, Array | Object | OneOf) and id(one) not in seen:
+            seen.add(id(one))
+            pending.extend(_held_places(one))
+
+
+def _held_places(value: Array | Object | OneOf) -> Iterable[Value]:
+    if isinstance(value, OneOf):
+        return value.options
     if isinstance(value, Array):
-        return value.items[:_MOST]
-    if isinstance(value, Object):
-        named = [entry for key, entry in value.entries.items() if key in TARGETS]
-        inner = value.entries.get("connection") or value.entries.get("options")
-        return [*named, *_named_places(inner)] if isinstance(inner, Object) else named
-    return [value]
-
-
-_MOST: Final = 32
-"""Items of an array that are looked at."""
+        return value.items
+    return [
+        entry for key, entry in value.entries.items() if key in TARGETS or key in {"connection", "options"}
+    ]
 
 
 def _judge(
@@ -217,6 +228,8 @@ def _url(script: Script, value: Value, name: str, node: Node) -> None:
             return
         value = target if target is not None else Unknown()
     for option in options_of(value):
+        if option == UNDEFINED:
+            continue  # a variable before what is assigned to it
         pieces = pieces_of(option)
         if (
             pieces[0] is not None

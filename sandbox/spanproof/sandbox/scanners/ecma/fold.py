@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import binascii
 import posixpath
+import re
 import urllib.parse
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -17,7 +18,9 @@ from spanproof.sandbox.scanners.ecma.values import (
     Text,
     Value,
     any_of,
+    of_any_length,
     pieces_of,
+    spread,
     text,
     text_of,
 )
@@ -130,13 +133,27 @@ def _array_method(owner: Array, name: str, arguments: Sequence[Value]) -> Value 
     if name == "reverse":
         return Array(list(reversed(owner.items)), owner.more)
     if name == "concat":
-        items = list(owner.items)
+        items, whole = list(owner.items), not owner.more
         for argument in arguments:
-            items.extend(argument.items if isinstance(argument, Array) else [argument])
-        return Array(items, owner.more)
-    if name in {"toString", "slice", "flat"}:
-        return owner
-    return None
+            added, known = ([argument], True) if isinstance(argument, Text) else spread(argument)
+            items.extend(added)
+            whole = whole and known
+        return Array(items) if whole else of_any_length(items)
+    if name in {"slice", "toSpliced", "toSorted", "with"}:
+        bounds = [text_of(argument) or "" for argument in arguments]
+        if name != "slice" or owner.more or not all(map(_WHOLE.fullmatch, bounds)):
+            return of_any_length([*owner.items, *arguments])
+        start, stop = (*map(int, bounds), None, None)[:2]
+        return Array(owner.items[start:stop])
+    if name == "flat":
+        held = [
+            inner for item in owner.items for inner in (item.items if isinstance(item, Array) else [item])
+        ]
+        return of_any_length(held)
+    return _array_method(owner, "join", []) if name == "toString" else None
+
+
+_WHOLE: Final = re.compile(r"-?\d{1,9}")
 
 
 def _slice(known: str, given: list[str]) -> Value:

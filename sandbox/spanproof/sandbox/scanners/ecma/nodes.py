@@ -14,6 +14,7 @@ from spanproof.sandbox.scanners.ecma import classes, effects
 from spanproof.sandbox.scanners.ecma.calls import evaluate_call
 from spanproof.sandbox.scanners.ecma.sinks import GLOBALS
 from spanproof.sandbox.scanners.ecma.values import (
+    UNDEFINED,
     UNKNOWN,
     Array,
     Function,
@@ -23,8 +24,10 @@ from spanproof.sandbox.scanners.ecma.values import (
     Value,
     any_of,
     either,
+    of_any_length,
     options_of,
     pieces_of,
+    spread,
     text,
     text_of,
 )
@@ -136,7 +139,7 @@ def _dynamic_member(script: Script, owner: Value, node: Node) -> Value:
 
 def _declarator(script: Script, node: Node) -> Value:
     name, value_node = node.child_by_field_name("name"), node.child_by_field_name("value")
-    value = script.evaluate(value_node) if value_node is not None else Text(("undefined",))
+    value = script.evaluate(value_node) if value_node is not None else UNDEFINED
     if name is not None:
         script.bind(name, value, declare=True)
     return UNKNOWN
@@ -204,14 +207,28 @@ def _object(script: Script, node: Node) -> Value:
             made.entries[script.text(child)] = _identifier(script, child)
         elif child.type == "spread_element" and child.named_children:
             inner = script.evaluate(child.named_children[0])
-            if isinstance(inner, Object):
-                made.entries.update(inner.entries)
-            elif isinstance(inner, Ref) and inner.name == "process.env":
+            if isinstance(inner, Ref) and inner.name == "process.env":
                 script.member(inner, "", child)
+            _spread_into(made, inner)
         elif child.type == "method_definition":
             name = child.child_by_field_name("name")
             made.entries[script.text(name) if name is not None else ""] = _function(script, child)
     return made
+
+
+def _spread_into(made: Object, inner: Value) -> None:
+    """Add what `...inner` gives; what is not known may replace all that is there so far."""
+    if isinstance(inner, Array) and not inner.more:
+        made.entries.update((str(index), item) for index, item in enumerate(inner.items))
+    elif isinstance(inner, Object) and inner.rest is None and not inner.is_many:
+        made.entries.update(inner.entries)
+    else:
+        held = [*inner.entries.values()] if isinstance(inner, Object) else [*spread(inner)[0]]
+        added = any_of([UNKNOWN, *held, *([inner.rest] if isinstance(inner, Object) and inner.rest else [])])
+        made.entries.update((key, either(value, added)) for key, value in made.entries.items())
+        if isinstance(inner, Object):
+            made.entries.update(inner.entries)
+            made.rest = added if made.rest is None else either(made.rest, added)
 
 
 def _enter(script: Script, made: Object, key: Node, value: Value) -> None:
@@ -226,7 +243,15 @@ def _enter(script: Script, made: Object, key: Node, value: Value) -> None:
 
 
 def _array(script: Script, node: Node) -> Value:
-    return Array([script.evaluate(child) for child in node.named_children if child.type != "comment"])
+    made = Array([])
+    for child in node.named_children:
+        if child.type == "spread_element":
+            inner, whole = spread(script.evaluate(child.named_children[0]))
+            made.items.extend(inner)
+            made.more = made.more or not whole
+        elif child.type != "comment":
+            made.items.append(script.evaluate(child))
+    return of_any_length(made.items) if made.more else made
 
 
 def _only_child(script: Script, node: Node) -> Value:

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Pieces
+from spanproof.sandbox.scanners.literals import hides_place
 from spanproof.sandbox.scanners.pieces import covers as pieces_cover
 from spanproof.sandbox.scanners.pieces import merged, widened
 
@@ -36,7 +37,7 @@ class Ref:
 
 @dataclass(slots=True)
 class Array:
-    """An array; `more` when it may hold other items."""
+    """An array; with `more` it may hold any number of items, each one of these at any place."""
 
     items: list[Value]
     more: bool = False
@@ -81,6 +82,14 @@ class Method:
     name: str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Bound:
+    """A function with some arguments already given, as `bind` makes."""
+
+    called: Value
+    arguments: tuple[Value, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Made:
     """A function made from text, by what calling it gives."""
@@ -95,11 +104,18 @@ class OneOf:
     options: tuple[Value, ...]
 
 
-Value: TypeAlias = "Unknown | Text | Ref | Array | Object | Function | Klass | Method | Made | OneOf"
+Value: TypeAlias = "Unknown | Text | Ref | Array | Object | Function | Klass | Method | Bound | Made | OneOf"
 
 UNKNOWN: Final = Unknown()
+UNDEFINED: Final = Text(("undefined",))
+MISSING: Final = Unknown("missing")
+"""What a pattern or a parameter gets where nothing is given; its default, or else unknown."""
+
 CALLABLE: Final = Unknown("callable")
 """Anything, functions that reach outside included."""
+
+PLACE: Final = Unknown("place")
+"""One of many texts, of which some may name a place outside."""
 
 _MAX_OPTIONS = 12
 """Alternatives kept of one value; those past it are widened into the last one."""
@@ -136,6 +152,18 @@ def either(first: Value, second: Value) -> Value:
     return options[0] if len(options) == 1 else OneOf(tuple(options))
 
 
+def of_any_length(items: Sequence[Value]) -> Array:
+    """An array of some of these items, of which the places are not known."""
+    return Array([any_of(items)] if items else [], more=True)
+
+
+def spread(value: Value) -> tuple[list[Value], bool]:
+    """The items that `...value` gives, and whether their number is known."""
+    if not isinstance(value, Array):
+        return [UNKNOWN], False
+    return value.items, not value.more
+
+
 def any_of(values: Iterable[Value]) -> Value:
     """A value that may be any of these; unknown when there are none."""
     result: Value | None = None
@@ -148,8 +176,8 @@ def covers(wide: Value, value: Value) -> bool:
     """Whether a widened value covers this one."""
     if wide is value or wide == value:
         return True
-    if wide == UNKNOWN:
-        return isinstance(value, Text | Unknown)
+    if wide in (UNKNOWN, PLACE):
+        return isinstance(value, Text) or value in (UNKNOWN, PLACE)
     return isinstance(wide, Text) and isinstance(value, Text) and pieces_cover(wide.pieces, value.pieces)
 
 
@@ -163,11 +191,14 @@ def widen(values: Sequence[Value]) -> Value:
     if all(one is values[0] for one in values):
         return values[0]
     if all(isinstance(one, Text) for one in values):
-        pieces = widened([pieces_of(one) for one in values])
+        texts = [pieces_of(one) for one in values]
+        pieces = widened(texts)
+        if hides_place(pieces, texts):
+            return PLACE
         return UNKNOWN if pieces == (None,) else Text(pieces)
     origins = {one.origin for one in values if isinstance(one, Unknown)} - {""}
     calls = (
-        any(isinstance(one, Ref | Function | Klass | Method | Made) for one in values)
+        any(isinstance(one, Ref | Function | Klass | Method | Bound | Made) for one in values)
         or "callable" in origins
     )
     return Unknown("callable" if calls else min(origins, default=""))

@@ -16,6 +16,8 @@ from spanproof.sandbox.scanners import grammar
 from spanproof.sandbox.scanners.context import MAX_NESTING, Context
 from spanproof.sandbox.scanners.ecma.sinks import GLOBALS, INERT, TARGETS
 from spanproof.sandbox.scanners.ecma.values import (
+    MISSING,
+    PLACE,
     UNKNOWN,
     Array,
     Function,
@@ -33,8 +35,10 @@ from spanproof.sandbox.scanners.ecma.values import (
     covers,
     covers_all,
     either,
+    of_any_length,
     options_of,
     pieces_of,
+    spread,
     text_of,
     widen,
 )
@@ -210,17 +214,16 @@ class Script:
             [single] if single is not None else parameters.named_children if parameters is not None else []
         )
         for index, target in enumerate(targets):
-            value = arguments[index] if index < len(arguments) else UNKNOWN
             if target.type == "rest_pattern" and target.named_children:
                 self.bind(target.named_children[0], Array(list(arguments[index:])), declare=True)
             else:
-                self.bind(target, value, declare=True)
+                self.bind(target, arguments[index] if index < len(arguments) else MISSING, declare=True)
 
     def bind(self, target: Node, value: Value, *, declare: bool) -> None:
         """Give the names of a pattern their values."""
         kind = target.type
         if kind in {"identifier", "shorthand_property_identifier_pattern"}:
-            self._set(self.text(target), value, declare)
+            self._set(self.text(target), UNKNOWN if value is MISSING else value, declare)
         elif kind in {"required_parameter", "optional_parameter"}:
             inner = target.child_by_field_name("pattern")
             if inner is not None:
@@ -234,16 +237,28 @@ class Script:
             left, right = target.child_by_field_name("left"), target.child_by_field_name("right")
             if left is not None and right is not None:
                 default = self.evaluate(right)
-                self.bind(left, default if value is UNKNOWN else value, declare=declare)
+                given = any_of([default, value]) if UNKNOWN in options_of(value) else value
+                self.bind(left, default if value is MISSING else given, declare=declare)
         elif kind == "object_pattern":
             self._bind_object(target, value, declare)
         elif kind == "array_pattern":
-            lists = [option.items if isinstance(option, Array) else [] for option in options_of(value)]
-            for index, child in enumerate(target.named_children):
-                item = any_of(items[index] if index < len(items) else UNKNOWN for items in lists)
-                self.bind(child, item, declare=declare)
+            self._bind_array(target, value, declare)
         elif kind in {"member_expression", "subscript_expression"}:
             self._store(target, value)
+
+    def _bind_array(self, target: Node, value: Value, declare: bool) -> None:
+        index = 0
+        for child in target.children:
+            index += child.type == ","  # `[, b]` leaves one out
+            if child.type == "rest_pattern" and child.named_children:
+                held = [one for option in options_of(value) for one in spread(option)[0]]
+                self.bind(child.named_children[0], of_any_length(held), declare=declare)
+            elif child.is_named and child.type != "comment":
+                found = [
+                    self.member(option, str(index), child) if isinstance(option, Array) else UNKNOWN
+                    for option in options_of(value)
+                ]
+                self.bind(child, any_of(found), declare=declare)
 
     def _bind_object(self, target: Node, value: Value, declare: bool) -> None:
         for child in target.named_children:
@@ -253,11 +268,11 @@ class Script:
                 key, inner = child.child_by_field_name("key"), child.child_by_field_name("value")
                 if key is not None and inner is not None:
                     name = self.text(key).strip("'\"")
-                    self.bind(inner, self.member(value, name, child), declare=declare)
+                    self.bind(inner, self._entry(value, name, child), declare=declare)
             elif child.type == "object_assignment_pattern":
                 left = child.child_by_field_name("left")
                 if left is not None:
-                    self.bind(child, self.member(value, self.text(left), child), declare=declare)
+                    self.bind(child, self._entry(value, self.text(left), child), declare=declare)
             elif child.type == "rest_pattern" and child.named_children:
                 self.bind(child.named_children[0], value, declare=declare)
 
@@ -279,6 +294,13 @@ class Script:
             value = either(before, value)
         table[key] = value
         self.changes += 1
+
+    def _entry(self, value: Value, name: str, node: Node) -> Value:
+        """What a pattern finds under a name; missing where it is known to be."""
+        known = isinstance(value, Object) and value.rest is None and not value.is_map
+        if value is MISSING or (known and isinstance(value, Object) and name not in value.entries):
+            return MISSING
+        return self.member(value, name, node)
 
     def add_items(self, owner: Array, values: Sequence[Value]) -> None:
         """Add values to an array; in what may run more than once, they may be at any of its places."""
@@ -318,8 +340,11 @@ class Script:
         if key in TARGETS and owner.name.partition(".")[0] not in INERT:
             for option in options_of(value):
                 place = find_place(self.context.boundary, pieces_of(option))
-                if place is not None:
-                    self.add("call.unknown", node, f"{owner.name}.{key} is set: {place.message}")
+                if place is not None or option == PLACE:
+                    where = (
+                        place.message if place is not None else "to one of many, of which some are outside"
+                    )
+                    self.add("call.unknown", node, f"{owner.name}.{key} is set: {where}")
 
     def store_entry(self, owner: Object, key: str | None, value: Value) -> None:
         """Put a value into an object, under a key that may not be known."""

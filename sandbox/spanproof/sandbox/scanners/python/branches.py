@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from itertools import islice
 from typing import Final
 
 from spanproof.sandbox.scanners.python import attributes, fold
@@ -26,6 +27,7 @@ from spanproof.sandbox.scanners.python.values import (
     join,
     join_all,
     options_of,
+    parts_of,
     taint_of,
 )
 
@@ -227,8 +229,20 @@ def _try(m: Machine, node: ast.Try | ast.TryStar) -> Flow:
     return finally_ended or ended
 
 
+def _held(value: Value) -> Value:
+    """A value that may be any part of this one."""
+    parts = list(islice(parts_of(value), _MAX_PARTS + 1))
+    return join_all(parts if len(parts) <= _MAX_PARTS else [*parts[:_MAX_PARTS], Unknown(CALLABLE)])
+
+
+_MAX_PARTS: Final = 1_000
+"""Parts of a value that a name in a pattern may get; of more it may get anything."""
+
+
 def _match(m: Machine, node: ast.Match) -> Flow:
     subject = m.evaluate(node.subject)
+    # A name in a pattern may get whatever the subject holds.
+    held = _held(subject)
     before = m.scope.names
     outcomes: list[tuple[dict[str, Value], Flow]] = [(before, None)]
     for case in node.cases:
@@ -236,9 +250,9 @@ def _match(m: Machine, node: ast.Match) -> Flow:
         m.scope.names = m.scope.branched()
         for part in ast.walk(case.pattern):
             if isinstance(part, ast.MatchAs | ast.MatchStar) and part.name is not None:
-                m.scope.bind(part.name, subject if part is case.pattern else Unknown(taint_of(subject)))
+                m.scope.bind(part.name, subject if part is case.pattern else held)
             elif isinstance(part, ast.MatchMapping) and part.rest is not None:
-                m.scope.bind(part.rest, Unknown(taint_of(subject)))
+                m.scope.bind(part.rest, held)
         if case.guard is not None:
             m.evaluate(case.guard)
         flow = _perhaps(m, case.body)

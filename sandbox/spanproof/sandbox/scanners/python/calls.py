@@ -7,7 +7,7 @@ way. A function of the program is read anew with each call's arguments while the
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from spanproof.sandbox.scanners.python import attributes, effects, models, reflection, unknown_calls
 from spanproof.sandbox.scanners.python.fold import FUNCTIONS, fold, fold_method
@@ -37,6 +37,7 @@ from spanproof.sandbox.scanners.python.values import (
     covers,
     is_plain,
     join_all,
+    parts_of,
     taint_of,
     widen,
 )
@@ -260,7 +261,7 @@ def _effects_and_result(m: Machine, function: Ref, arguments: Arguments, node: a
     effects.check_environment_escape(m, arguments, node)
     if found is None:
         unknown_calls.check_unknown_call(m, function, arguments, node)
-        unknown_calls.check_remote(m, name, node)
+        unknown_calls.check_remote(m, name, arguments, node)
     follows = found is not None and any(effect.kind in {"callback", "thread"} for effect in found)
     _hand_over(m, arguments, node, followed=follows)
     if result is not None:
@@ -286,23 +287,12 @@ def _result(function: Ref, arguments: Arguments) -> Value:
 def _paths_in(values: list[Value]) -> list[Value]:
     """The texts in these values, or none where all of them are plain names."""
     texts: list[Value] = []
-    pending, seen = list(values), set[int]()
-    while pending:
-        value = pending.pop()
-        if isinstance(value, Text | Path | Const):
-            texts.append(value)
-        elif isinstance(value, OneOf | Mapping | Items) and id(value) not in seen:
-            seen.add(id(value))
-            pending.extend(_held_by(value))
-        if len(texts) + len(pending) > MAX_ITEMS:
+    for seen, one in enumerate(part for value in values for part in parts_of(value)):
+        if seen == MAX_ITEMS:
             return [UNKNOWN]
+        if isinstance(one, Text | Path | Const):
+            texts.append(one)
     return texts if not all(is_plain(text) for text in texts) else []
-
-
-def _held_by(value: OneOf | Mapping | Items) -> Sequence[Value]:
-    if isinstance(value, Mapping):
-        return [*value.entries.values(), *value.rest]
-    return value.options if isinstance(value, OneOf) else value.items
 
 
 def _carried(arguments: Arguments) -> frozenset[str]:
@@ -313,18 +303,23 @@ def _carried(arguments: Arguments) -> frozenset[str]:
     return carried | CALLABLE if any(_reaches_outside(value) for value in values) else carried
 
 
-def _reaches_outside(value: Value, depth: int = 2) -> bool:
+def _reaches_outside(value: Value) -> bool:
     """Whether a value is, or holds, a function or a module that reaches outside."""
-    if isinstance(value, Ref):
-        return "()" not in value.name and (value.name in SINKS or value.name in reflection.SENSITIVE)
-    if isinstance(value, Items | Mapping | OneOf) and depth:
-        held = _held_by(value)
-        return any(_reaches_outside(one, depth - 1) for one in held[:_MOST_HELD])
-    return isinstance(value, Partial) and _reaches_outside(value.called)
+    for seen, one in enumerate(parts_of(value)):
+        called = one.called if isinstance(one, Partial) else one
+        if seen == _MOST_HELD:
+            return True
+        if (
+            isinstance(called, Ref)
+            and "()" not in called.name
+            and (called.name in SINKS or called.name in reflection.SENSITIVE)
+        ):
+            return True
+    return False
 
 
-_MOST_HELD = 64
-"""Items of a container that are looked at for functions."""
+_MOST_HELD = 20_000
+"""Values that are looked at for functions; what holds more is taken to hold one."""
 
 
 def _hand_over(m: Machine, arguments: Arguments, node: ast.expr, *, followed: bool = False) -> None:

@@ -121,9 +121,24 @@ def _container(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) 
 
 def _next(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
-    if isinstance(value, Items):
-        return value.items[0] if value.items and not value.more else join_all(value.items)
+    if isinstance(value, Items) and value.items:
+        # How many items were taken before is not followed.
+        default = arguments.get(1)
+        return join_all(value.items if default is None else [*value.items, default])
     return value
+
+
+def _extreme(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    """`max` and `min`, where what they compare is not known: one of what they are given."""
+    given = arguments.positional
+    folded = fold.fold(max if function.name == "max" else min, given, arguments.named)
+    if folded is not None or not given:
+        return folded
+    items = elements_of(given[0])[0] if len(given) == 1 else list(given)
+    key = arguments.named.get("key")
+    if key is not None:
+        m.call(key, Arguments([join_all(items)], {}), node)
+    return join_all([*items, *([arguments.named["default"]] if "default" in arguments.named else [])])
 
 
 def _enumerate(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -193,6 +208,7 @@ def _insert(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
         m.change_items(owner, [value])
         if len(owner.items) < MAX_ITEMS:
             owner.items.insert(at, value)
+            owner.more = owner.more or not isinstance(index, Const)
         else:
             extend(owner, [value])
         return Const(None)
@@ -254,7 +270,7 @@ def _values(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
 MODELS: Final[dict[str, Model]] = {
     "functools.reduce": _reduce, "map": _map, "filter": _filter, "list": _container, "tuple": _container,
     "set": _container, "sorted": _container, "reversed": _container, "iter": _container, "next": _next,
-    "enumerate": _enumerate, "zip": _zip, "dict": _dict,
+    "max": _extreme, "min": _extreme, "enumerate": _enumerate, "zip": _zip, "dict": _dict,
 }  # fmt: skip
 """Models by resolved name."""
 

@@ -13,11 +13,12 @@ import re
 from typing import Final
 
 from spanproof.sandbox.scanners.boundary import Action
-from spanproof.sandbox.scanners.pieces import merged
+from spanproof.sandbox.scanners.pieces import ENTRY, merged
 from spanproof.sandbox.scanners.python import payloads
 from spanproof.sandbox.scanners.python.sinks import SINKS
 from spanproof.sandbox.scanners.python.targets import NETWORK, Call, Check, plain_name
 from spanproof.sandbox.scanners.python.values import (
+    NAME,
     Const,
     Ref,
     Text,
@@ -36,15 +37,6 @@ from spanproof.sandbox.scanners.sql import (
     is_held,
 )
 from spanproof.sandbox.words import words
-
-_SQL_REACHES_OUT: Final = re.compile(
-    r"\b(?:attach\s+(?:database\b|['\"])|load_extension|load_file|into\s+(?:outfile|dumpfile)|xp_cmdshell"
-    r"|pg_read_file|pg_ls_dir|lo_import|lo_export|dblink|utl_http|readfile|writefile"
-    r"|sys_exec|openrowset|read_\w+\s*\(|\w+_scan\s*\(|glob\s*\(|getenv|(?:from|join|into|to|load|import)\s*['\"]"
-    r"|install\s+\w|copy\s|export\s|sniff_csv|\.shell)",
-    re.IGNORECASE,
-)
-
 
 _SERVER: Final = re.compile(r"(?i)(?:^|[\s;])(?:host|hostaddr|server|data source)\s{0,4}=\s{0,4}([^\s;,]+)")
 """The server in a connection string of keys and values."""
@@ -138,12 +130,14 @@ def _send(call: Call, value: Value, connection: Connection) -> None:
         pieces = pieces_of(option)
         if held:
             payloads.run_sql(call.m, pieces, call.name, call.node, connection)
-            continue
-        found = _SQL_REACHES_OUT.search(" ".join(piece or "?" for piece in pieces))
-        if found is not None and isinstance(option, Const | Text):
-            payloads.run_sql(call.m, pieces, call.name, call.node, connection)
-        elif len(pieces) > 1 and "any" in taint_of(option):
-            call.add("query.dynamic", f"{plain_name(call.name)} takes a statement built from text")
+        elif isinstance(option, Const | Text):
+            # A number or a plain name leads out of no directory.
+            named = (
+                tuple(ENTRY if one is None else one for one in pieces) if taint_of(option) == NAME else pieces
+            )
+            payloads.run_sql(call.m, named, call.name, call.node, connection)
+            if len(pieces) > 1 and "any" in taint_of(option):
+                call.add("query.dynamic", f"{plain_name(call.name)} takes a statement built from text")
 
 
 def _sql_text(call: Call, value: Value) -> Value | None:

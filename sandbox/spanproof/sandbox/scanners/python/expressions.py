@@ -286,7 +286,13 @@ def _yield_from(m: Machine, node: ast.YieldFrom) -> Value:
 
 def _named(m: Machine, node: ast.NamedExpr) -> Value:
     value = m.evaluate(node.value)
-    attributes.bind(m, node.target, value)
+    inner = m.scope
+    # A comprehension, which may not run, gives the name to what is around it.
+    while m.scope.is_comprehension and m.scope.parent is not None:
+        m.scope = m.scope.parent
+    before = m.scope.find(node.target.id) if m.scope is not inner else None
+    attributes.bind(m, node.target, value if before is None else join(before, value))
+    m.scope = inner
     return value
 
 

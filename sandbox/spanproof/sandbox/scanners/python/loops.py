@@ -74,7 +74,7 @@ def _iterate(
     value = iterated(m, m.evaluate(generator.iter), generator.iter)
     elements, whole, decoding = turns(m, value, [generator, *generators[index + 1 :], body_node])
     outer = m.scope
-    m.scope = Scope(outer)
+    m.scope = Scope(outer, is_comprehension=True)
     try:
         with m.patience(decoding=decoding):
             for element in elements:

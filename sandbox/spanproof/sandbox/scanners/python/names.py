@@ -29,6 +29,9 @@ KNOWN_MODULES: Final = words_of(KNOWLEDGE["known"], "free")
 LEAKED_MODULES: Final = words_of(KNOWLEDGE["known"], "leaked")
 """Modules that other modules hold as an attribute (`glob.os`), which is a way around an import list."""
 
+_LOADERS: Final = frozenset({"__loader__", "__spec__"})
+"""Attributes of every module that load others and read files."""
+
 
 @lru_cache(maxsize=4096)
 def canonical(name: str) -> str:
@@ -43,6 +46,8 @@ def canonical(name: str) -> str:
     parts = name.split(".")
     for index in range(len(parts) - 1, 0, -1):
         part = parts[index]
+        if part in _LOADERS:
+            return canonical(".".join(parts[index:]))
         # `random._os` is the module under a private name.
         held = part in LEAKED_MODULES or (part[0:1] == "_" and part.strip("_") in KNOWN_MODULES)
         if held and part == "socket":

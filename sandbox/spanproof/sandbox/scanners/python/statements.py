@@ -73,7 +73,8 @@ def _augmented(m: Machine, node: ast.AugAssign) -> Flow:
 def _with(m: Machine, node: ast.With | ast.AsyncWith) -> Flow:
     for manager in node.items:
         value = m.evaluate(manager.context_expr)
-        method = attributes.member(m, value, "__enter__", manager.context_expr)
+        name = "__enter__" if isinstance(node, ast.With) else "__aenter__"
+        method = attributes.member(m, value, name, manager.context_expr)
         if method is not None:
             value = m.call(method, Arguments([], {}), manager.context_expr)
         if manager.optional_vars is not None:

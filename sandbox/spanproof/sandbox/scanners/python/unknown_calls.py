@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -19,15 +20,13 @@ from spanproof.sandbox.scanners.python.sinks import LIBRARIES
 from spanproof.sandbox.scanners.python.targets import plain_name
 from spanproof.sandbox.scanners.python.values import (
     Const,
-    Instance,
     Items,
     Mapping,
+    OneOf,
     Path,
     Ref,
     Text,
-    Unknown,
     Value,
-    options_of,
     pieces_of,
 )
 from spanproof.sandbox.scanners.rules import explain_call
@@ -42,9 +41,11 @@ _MOVING: Final = (*sorted(words_of(_INERT, "moving")), "to_")
 _TARGETS: Final = words_of(_INERT, "targets")
 
 _REMOTE: Final = words_of(LIBRARIES["remote"], "modules")
+_REMOTE_FUNCTIONS: Final = tuple(sorted(words_of(LIBRARIES["remote"], "functions")))
+_REMOTE_OPTIONS: Final = words_of(LIBRARIES["remote"], "options")
 
-_MOST: Final = 32
-"""Items of a list that are looked at."""
+_LIBRARIES: Final = frozenset(name.partition(".")[0] for name in LIBRARIES["calls"])
+"""The modules that are known: what others, such as the program's own, do by a name is not."""
 
 
 class Kind(NamedTuple):
@@ -87,11 +88,15 @@ def check_unknown_call(m: Machine, function: Value, arguments: Arguments, node: 
             judge_literal(m, value, name, node, kind)
 
 
-def check_remote(m: Machine, name: str, node: ast.expr) -> None:
-    """Review a call into the module of a service, which reaches the service's host by itself."""
-    top, _, rest = name.partition(".")
-    is_remote = top in _REMOTE or f"{top}.{rest.partition('.')[0]}" in _REMOTE
-    if is_remote and "()" not in name and not name.endswith(("Error", "Exception")):
+def check_remote(m: Machine, name: str, arguments: Arguments, node: ast.expr) -> None:
+    """Review a call that reaches a host by itself: into the module of a service, or one that downloads."""
+    if "." not in name or name.startswith("?") or name.endswith(("Error", "Exception")):
+        return
+    parts = name.split(".")
+    is_remote = "()" not in name and any(".".join(parts[:count]) in _REMOTE for count in (1, 2))
+    options = [arguments.named.get(option) for option in _REMOTE_OPTIONS]
+    downloads = "()" not in name and parts[0] in _LIBRARIES and parts[-1].startswith(_REMOTE_FUNCTIONS)
+    if is_remote or downloads or any(isinstance(one, Const) and one.value is True for one in options):
         m.add("network.implicit", node, explain_call(plain_name(name), "network.implicit"))
 
 
@@ -120,12 +125,30 @@ def check_declared(m: Machine, bases: list[Value], attributes: dict[str, Value],
 
 
 def judge_literal(m: Machine, value: Value, name: str, node: ast.expr, kind: Kind) -> None:
-    """Review a value that names a place outside the boundary, in each of its alternatives."""
-    for option in options_of(value):
-        for one in option.items[:_MOST] if isinstance(option, Items) else (option,):
-            if isinstance(one, Ref | Unknown | Instance):
-                continue
+    """Review a value that names a place outside the boundary, or holds one that does."""
+    pending, seen = [value], set[int]()
+    while pending:
+        one = pending.pop()
+        m.steps += 1
+        if "place" in one.taint:
+            m.add(
+                "call.unknown",
+                node,
+                f"{plain_name(name)} gets one of many targets, of which some are outside",
+            )
+        elif isinstance(one, Const | Text | Path):
             place = find_place(m.context.boundary, pieces_of(one), paths=kind.paths, hosts=kind.hosts)
             if place is not None:
                 message = f"{plain_name(name)}, which is not in the catalogue, gets a target outside"
                 m.add("call.unknown", node, f"{message}: {place.message}")
+        elif isinstance(one, Items | Mapping | OneOf) and id(one) not in seen:
+            seen.add(id(one))
+            pending.extend(_held_places(one))
+
+
+def _held_places(value: Items | Mapping | OneOf) -> Iterable[Value]:
+    if isinstance(value, OneOf):
+        return value.options
+    if isinstance(value, Items):
+        return value.items
+    return [*(entry for key, entry in value.entries.items() if key in _TARGETS), *value.rest]

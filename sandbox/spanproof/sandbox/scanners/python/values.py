@@ -8,11 +8,12 @@ They are never run.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from spanproof.sandbox.scanners.boundary import Pieces
+from spanproof.sandbox.scanners.literals import hides_place
 from spanproof.sandbox.scanners.pieces import covers as pieces_cover
 from spanproof.sandbox.scanners.pieces import widened
 
@@ -26,6 +27,9 @@ ANY: Final[Taint] = frozenset({"any"})
 
 CALLABLE: Final[Taint] = frozenset({"any", "callable"})
 """Anything, functions that reach outside included."""
+
+PLACE: Final[Taint] = frozenset({"place"})
+"""One of many texts, of which some may name a place outside."""
 
 MAX_OPTIONS = 12
 """Alternatives kept for one value; those past it are widened into the last one."""
@@ -221,9 +225,10 @@ class OneOf(Value):
 class Scope:
     """Names and their values; looked up outwards, as Python does."""
 
-    __slots__ = ("declared_global", "names", "parent", "top")
+    __slots__ = ("declared_global", "is_comprehension", "names", "parent", "top")
 
-    def __init__(self, parent: Scope | None = None) -> None:
+    def __init__(self, parent: Scope | None = None, *, is_comprehension: bool = False) -> None:
+        self.is_comprehension = is_comprehension
         self.names: dict[str, Value] = {}
         self.parent = parent
         self.top: Scope = parent.top if parent is not None else self
@@ -284,9 +289,23 @@ def widen(values: Sequence[Value]) -> Value:
     if all(is_plain(one) for one in values):
         return Unknown(NAME | taint)
     if not all(isinstance(one, Const | Text | Path | Unknown) for one in values):
-        return Unknown(taint | CALLABLE)
-    pieces = widened([pieces_of(one) for one in values])
+        return Unknown(taint | (CALLABLE if any(_may_be_called(one) for one in values) else ANY))
+    texts = [pieces_of(one) for one in values]
+    pieces = widened(texts)
+    if hides_place(pieces, texts):
+        taint |= PLACE
     return Unknown(taint | ANY) if pieces == (None,) else Text(pieces, taint | ANY)
+
+
+def _may_be_called(value: Value) -> bool:
+    """Whether a value is, or holds, what can be called, as far as a bounded search excludes it."""
+    for seen, one in enumerate(parts_of(value)):
+        if seen == _MAX_LOOK or "callable" in one.taint or isinstance(one, _CALLED):
+            return True
+    return False
+
+
+_CALLED: Final = (Ref, Function, Klass, Instance, Partial)
 
 
 def covers(wide: Value, value: Value) -> bool:
@@ -361,26 +380,40 @@ def taint_of(value: Value) -> Taint:
     if not isinstance(value, Items | Mapping | OneOf | Instance):
         return value.taint
     taint = value.taint
-    pending: list[Value] = [value]
-    seen = 0
-    # A taint past the bound is not known: the value is never taken for a plain name.
-    while pending and seen < _MAX_LOOK:
-        one = pending.pop()
-        seen += 1
-        if one.taint:
-            taint |= one.taint
-        if one.__class__ is Const:
+    for seen, one in enumerate(parts_of(value)):
+        if seen == _MAX_LOOK:
+            # A taint past the bound is not known: the value is never taken for a plain name.
+            return taint | ANY
+        taint |= one.taint
+    return taint
+
+
+def parts_of(value: Value) -> Iterator[Value]:
+    """A value and all that it holds at any depth, each container once."""
+    pending: list[Iterator[Value]] = [iter((value,))]
+    seen: set[int] = set()
+    while pending:
+        one = next(pending[-1], None)
+        if one is None:
+            pending.pop()
             continue
-        if isinstance(one, Items):
-            pending.extend(one.items[: _MAX_LOOK + 1])
-        elif isinstance(one, Mapping):
-            pending.extend(islice(one.entries.values(), _MAX_LOOK + 1))
-            pending.extend(one.rest[: _MAX_LOOK + 1])
-        elif isinstance(one, OneOf):
-            pending.extend(one.options)
-        elif isinstance(one, Instance):
-            pending.extend(one.attributes.values())
-    return taint | ANY if pending else taint
+        yield one
+        if one.__class__ in _HOLDERS and id(one) not in seen:
+            seen.add(id(one))
+            pending.append(_held_by(one))
+
+
+def _held_by(value: Value) -> Iterator[Value]:
+    if isinstance(value, Items):
+        return iter(value.items)
+    if isinstance(value, OneOf):
+        return iter(value.options)
+    if isinstance(value, Mapping):
+        return chain(value.entries.values(), value.rest)
+    return iter(value.attributes.values()) if isinstance(value, Instance) else iter(())
+
+
+_HOLDERS: Final = frozenset({Items, OneOf, Mapping, Instance})
 
 
 def pieces_of(value: Value) -> Pieces:

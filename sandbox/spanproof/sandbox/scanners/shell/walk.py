@@ -143,12 +143,16 @@ class Shell:
         """Read the command substitutions in a text that the shell expands once more."""
         for pieces in word:
             text = "".join("$__unknown" if piece is None else piece for piece in pieces)
-            if "$(" in text or "`" in text:
-                context = self.context.nested(
-                    self.place(node), f"{self.context.origin}{who} runs a command: "
-                )
-                quoted = text.replace('"', '\\"')
-                self.read_nested(context, f': "{quoted}"', replace(self.state), whole=False)
+            # In a here-document quotes are text, but in its substitutions they are quotes; of backquotes the
+            # grammar reads none there.
+            quoted = text.replace('"', '\\"')
+            lines = {"$(": f": <<_end_of_text\n{text}\n_end_of_text\n", "`": f': "{quoted}"'}
+            for mark, line in lines.items():
+                if mark in text:
+                    context = self.context.nested(
+                        self.place(node), f"{self.context.origin}{who} runs a command: "
+                    )
+                    self.read_nested(context, line, replace(self.state), whole=False)
 
     def run_subscripts(self, word: Words, node: Node) -> None:
         """Read the commands in a subscript, which arithmetic runs: `a[$(id)]`."""

@@ -6,8 +6,10 @@ slices and command substitutions are followed; nothing is run, and globs stay as
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Callable
+from typing import Final
 
 from tree_sitter import Node
 
@@ -333,28 +335,66 @@ def _sliced(value: Words, bounds: str) -> Words:
 
 def _replaced(value: Words, operator: str) -> Words:
     text = known(value)
-    everywhere = operator.startswith("//")
-    old, _, new = operator.lstrip("/").partition("/")
-    if text is None or not old or any(one in operator for one in "*?[$`"):
+    parts = _REPLACING.fullmatch(operator)
+    if text is None or parts is None or not parts[2]:
         return HOLE
-    return ((text.replace(old, new, -1 if everywhere else 1),),)
+    old, new = (re.sub(r"\\(.)", r"\1", one or "") for one in (parts[2], parts[3]))
+    return ((text.replace(old, new, -1 if parts[1] == "//" else 1),),)
+
+
+_REPLACING: Final = re.compile(r"(//?)((?:\\.|[^\\/*?\[$`\"'#%])*)(?:/([^*?\[$`\"']*))?")
+"""`/old/new` and `//old/new`, where neither is a pattern, quoted or put together."""
 
 
 def _trimmed(value: Words, operator: str) -> Words:
     text = known(value)
     if text is None:
         return HOLE
-    if operator.startswith("^"):
-        return ((text.upper() if operator == "^^" else text[:1].upper() + text[1:],),)
-    if operator.startswith(","):
-        return ((text.lower() if operator == ",," else text[:1].lower() + text[1:],),)
-    # `${path##*/}` and `${name%.txt}` leave a part of what was there: a plain name where the whole was
-    # inside.
+    if operator in _CASES:
+        return ((_CASES[operator](text),),)
     pattern = operator.lstrip("#%")
-    if operator.startswith("##*/"):
-        return ((text.rpartition("/")[2],),)
-    if operator.startswith("%/*"):
-        return ((text.rpartition("/")[0],),)
-    if not any(one in pattern for one in "*?[$"):
-        return ((text.removeprefix(pattern) if operator.startswith("#") else text.removesuffix(pattern),),)
-    return (("./" + ENTRY,),) if not text.startswith(("/", "~", "..")) else HOLE
+    is_pattern = any(one in pattern for one in "*?[")
+    plain = pattern.replace("'", "").replace('"', "")
+    if (
+        operator[0] in "#%"
+        and (plain == pattern or not is_pattern)
+        and not any(one in plain for one in "$`\\")
+    ):
+        cut = _cut_match(text, plain, operator)
+        if cut is not None:
+            return ((cut,),)
+    # Any part of a plain name is one.
+    return (("./" + ENTRY,),) if "/" not in text and ".." not in text and text[:1] != "~" else HOLE
+
+
+_CASES: Final[dict[str, Callable[[str], str]]] = {
+    "^": lambda text: text[:1].upper() + text[1:],
+    "^^": str.upper,
+    ",": lambda text: text[:1].lower() + text[1:],
+    ",,": str.lower,
+}
+
+_MAX_CUT: Final = 256
+"""Characters of a text that is cut by a pattern of more than one part."""
+
+
+def _cut_match(text: str, pattern: str, operator: str) -> str | None:
+    """What is left of a text without the beginning (`#`) or end (`%`) that a pattern matches."""
+    is_start, is_longest = operator[0] == "#", operator[1:2] == operator[0]
+    literal = pattern.removeprefix("*") if is_start else pattern.removesuffix("*")
+    if literal and not any(one in literal for one in "*?["):
+        if literal == pattern:
+            return text.removeprefix(pattern) if is_start else text.removesuffix(pattern)
+        if literal not in text:
+            return text
+        if is_start:
+            return (text.rpartition if is_longest else text.partition)(literal)[2]
+        return (text.partition if is_longest else text.rpartition)(literal)[0]
+    if len(text) > _MAX_CUT:
+        return None
+    matches = re.compile(fnmatch.translate(pattern)).match
+    ends = range(len(text) + 1)
+    for end in reversed(ends) if is_longest == is_start else ends:
+        if matches(text[:end] if is_start else text[end:]):
+            return text[end:] if is_start else text[:end]
+    return text

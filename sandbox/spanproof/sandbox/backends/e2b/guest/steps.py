@@ -28,7 +28,7 @@ class SessionRun(Run):
     """The secret name of the step at hand: a report made up before it began cannot know it."""
     _in_step = False
     _ready = False
-    _asked_at: float | None = None
+    _called_at: float | None = None
     _calls = 0
     _cpu_reported = 0.0
 
@@ -38,7 +38,7 @@ class SessionRun(Run):
         super().finish()
 
     def _host_s_turn(self) -> bool:
-        return not self._in_step or self._asked_at is not None
+        return not self._in_step or self._called_at is not None
 
     def _between_steps(self) -> bool:
         return not self._in_step
@@ -57,9 +57,9 @@ class SessionRun(Run):
             self._started_at = time.monotonic()
             self._deadline = self._started_at + self._limits["wall_s"]
             self._report_failure({"kind": "step", "step": self._step}, base64.b64decode(line["source"]))
-        elif line["kind"] == "answer" and self._asked_at is not None:
-            self._deadline += time.monotonic() - self._asked_at
-            self._asked_at = None
+        elif line["kind"] == "answer" and self._called_at is not None:
+            self._deadline += time.monotonic() - self._called_at
+            self._called_at = None
             self._report_failure(line)
 
     def _hear(self, said: Header) -> None:
@@ -81,7 +81,7 @@ class SessionRun(Run):
             refusal = {"error_type": "RuntimeError", "error_message": reason}
             self._report_failure({"kind": "answer", "call": said.get("call"), **refusal})
         else:
-            self._asked_at = time.monotonic()
+            self._called_at = time.monotonic()
             self._host.send("call", **{key: said.get(key) for key in ("call", "tool", "args", "kwargs")})
 
     def _end_step(self, said: Header) -> None:

@@ -102,14 +102,14 @@ class Run:
             "tests_passed": sum(self._results.values()) if self._planned is not None else None,
             "tests_failed": [n for n in range(self._planned or 0) if not self._results.get(n)][:1_000],
             "files": self._place.files_left(),
-            "attempts": self._calls_told(),
+            "attempts": self._reported_calls(),
             "out_cut": self._out.cut,
             "err_cut": self._err.cut,
             "out": base64.b64encode(self._out.kept()).decode(),
             "err": base64.b64encode(self._err.kept()).decode(),
         }
 
-    def _calls_told(self) -> list[list[object]]:
+    def _reported_calls(self) -> list[list[object]]:
         """What was called of what is served, or tried to be; nothing else is known."""
         return [] if self._served is None else self._served.take_attempts()
 

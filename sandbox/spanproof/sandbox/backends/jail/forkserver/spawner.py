@@ -139,11 +139,11 @@ def map_identity(inside: int, uid: int, gid: int) -> None:
 def _serve(requests: socket.socket, supervisor: int, order: Order) -> None:
     """Start zygotes until the supervisor is gone; there is one at a time."""
     while True:
-        asked, descriptors, _flags, _address = socket.recv_fds(requests, 16, 1)
-        if not asked:
+        request, descriptors, _flags, _address = socket.recv_fds(requests, 16, 1)
+        if not request:
             return
         _reap(os.WNOHANG)
-        observed = asked == b"observed"
+        observed = request == b"observed"
         seccomp = order.setup.seccomp_observed if observed else order.setup.seccomp
         pid = os.fork()
         if pid == 0:

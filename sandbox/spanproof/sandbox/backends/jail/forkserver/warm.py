@@ -47,7 +47,7 @@ def settle() -> None:
     """All that is loaded now stays, and is put where forks cost least."""
     gc.collect()
     gc.freeze()
-    layout.enlarge()
+    layout.prepare_for_forks()
 
 
 def preload(extra: Sequence[str]) -> None:

@@ -208,8 +208,8 @@ def _peak() -> int:
 def _serve(supervisor: socket.socket, born_with: int, work: str, *, observed: bool, has_pages: bool) -> None:
     """Fork guests, one after the other, until the supervisor is gone."""
     while True:
-        asked, descriptors, _flags, _address = socket.recv_fds(supervisor, 16, 4)
-        if not asked:
+        request, descriptors, _flags, _address = socket.recv_fds(supervisor, 16, 4)
+        if not request:
             return
         _lay_out(descriptors, work, observed=observed)
         pid = kernel.fork()

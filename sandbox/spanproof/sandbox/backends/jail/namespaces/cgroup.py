@@ -14,6 +14,7 @@ import os
 import re
 import secrets
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -270,6 +271,30 @@ def sweep(paths: tuple[str, ...]) -> None:
             Path(path).rmdir()
 
 
+def groups_of_jails() -> list[Path]:
+    """Return the directories of jails, wherever groups are mounted."""
+    found = []
+    for _root, point, _kind, _options in _cgroup_mounts(Path("/proc/self/mountinfo").read_text()):
+        for directory, names, _files in os.walk(point):
+            found += [Path(directory, name) for name in names if name.startswith(f"{_NAME}-")]
+    return found
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[Path]:
+    """Keep other jails from a directory while the block lasts.
+
+    Raises:
+        OSError: a process holds it, or it is gone.
+    """
+    fd = _open_directory(path)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield path
+    finally:
+        os.close(fd)
+
+
 def _own_directory(parent: Path, name: str) -> _Held | None:
     _sweep_dead(parent)
     path = parent / name
@@ -295,17 +320,8 @@ def _sweep_dead(parent: Path) -> None:
     for path in parent.glob(f"{_NAME}-*"):
         owner = path.name.rpartition("-")[2]
         if owner.isdigit() and not Path("/proc", owner).exists():
-            with contextlib.suppress(OSError):
-                _sweep_unless_held(path)
-
-
-def _sweep_unless_held(path: Path) -> None:
-    fd = _open_directory(path)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        sweep((str(path),))
-    finally:
-        os.close(fd)
+            with contextlib.suppress(OSError), locked(path):
+                sweep((str(path),))
 
 
 def _open_directory(path: Path) -> int:

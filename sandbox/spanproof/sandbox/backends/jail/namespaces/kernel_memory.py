@@ -23,7 +23,7 @@ _PIPE_BYTES = 64 * 1024
 _EPOLL_FACTOR = 3
 """What epoll holds for a descriptor is so many times the line that fdinfo has on it."""
 _EPOLL_TEXT_BYTES = 16 * 1024 * 1024
-_BACKLOG = re.compile(r"^(TCP6?|UDP6?): inuse (\d+)", re.MULTILINE)
+_BACKLOG = re.compile(rb"^(TCP6?|UDP6?): inuse (\d+)", re.MULTILINE)
 _OWN_SOCKETS = {"UDP": 1}
 """The supervisor's resolver."""
 _TABLE_RATIO = 512
@@ -71,9 +71,10 @@ def page_table_bytes(pid: int, mapped_bytes: int) -> int:
 def network_bytes() -> int:
     """Return what the sockets of this network namespace hold, in which there are a program's alone."""
     total = max(0, _lines("unix") - 1) * UNIX_SOCKET_BYTES
-    for protocol, used in _BACKLOG.findall(_text("sockstat") + _text("sockstat6")):
-        if int(used) > _OWN_SOCKETS.get(protocol, 0):
-            total += _queued_bytes(protocol.lower())
+    for protocol, used in _BACKLOG.findall(_table("sockstat") + _table("sockstat6")):
+        name = protocol.decode()
+        if int(used) > _OWN_SOCKETS.get(name, 0):
+            total += _queued_bytes(name.lower())
     return total
 
 
@@ -111,20 +112,21 @@ def _epoll_bytes(pid: int, number: str) -> int:
 def _queued_bytes(table: str) -> int:
     """Return what is queued in the sockets of a table of /proc/self/net."""
     total = 0
-    for line in _text(table).splitlines()[1:]:
+    for line in _table(table).splitlines()[1:]:
         fields = line.split(None, 5)
         if len(fields) > 4:
-            sent, _, received = fields[4].partition(":")
+            sent, _, received = fields[4].partition(b":")
             total += int(sent, 16) + int(received, 16)
     return total
 
 
 def _lines(table: str) -> int:
-    return _text(table).count("\n")
+    return _table(table).count(b"\n")
 
 
-def _text(table: str) -> str:
+def _table(name: str) -> bytes:
+    """Return a table of the network namespace as it is: names of unix sockets are any bytes."""
     try:
-        return Path(f"/proc/self/net/{table}").read_text()
+        return Path(f"/proc/self/net/{name}").read_bytes()
     except OSError:  # not to be had, as in gVisor
-        return ""
+        return b""

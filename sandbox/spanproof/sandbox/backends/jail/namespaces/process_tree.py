@@ -35,8 +35,8 @@ class Namespace:
         self.strays_cpu_s = 0.0
         """CPU seconds of all that were reaped here: of a main process, its source reports them."""
 
-    companions = 3
-    """Processes of the guest's user that are none of its own: supervisor, spawner and zygote."""
+    companions = 2
+    """Processes that the kernel counts with the guest's: supervisor and zygote."""
 
     def pids(self) -> list[str]:
         """All but the supervisor, as /proc names them."""

@@ -17,6 +17,7 @@ import time
 from spanproof.sandbox.backends.jail.namespaces import root
 from spanproof.sandbox.backends.jail.namespaces.kernel_memory import links_of
 from spanproof.sandbox.backends.jail.namespaces.process_tree import Namespace
+from spanproof.sandbox.backends.jail.reduced import calls
 
 _LEAST_NAMES = 1024
 _BYTES_A_NAME = 16384
@@ -93,18 +94,18 @@ class Directory:
             return False
 
     def _now(self) -> list[int]:
-        """Modes and lengths of its directories; -1 for one that is gone."""
+        """Modes and lengths of its directories and of itself; -1 for one that is gone or closed."""
         found = []
-        for name, _mode in root.BOX_DIRECTORIES:
+        for name in (*(name for name, _mode in root.BOX_DIRECTORIES), ""):
             try:
                 found += [os.lstat(f"{self.path}/{name}").st_mode, len(os.listdir(f"{self.path}/{name}"))]  # noqa: PTH208
             except OSError:
                 found.append(-1)
-        return [*found, len(os.listdir(self.path))]  # noqa: PTH208
+        return found
 
     def drop(self) -> None:
         """See `Box`."""
-        empty(self.path)
+        empty_closed(self.path)
 
     def files_left(self) -> dict[str, int]:
         """See `Box`."""
@@ -154,17 +155,33 @@ class Directory:
         used = names = 0
         waiting = [self.path]
         while waiting:
-            try:
-                entries = list(os.scandir(waiting.pop()))
-            except OSError:
-                continue
-            for entry in entries:
+            for entry in self._entries(waiting.pop()):
                 names += 1
                 with contextlib.suppress(OSError):
                     used += entry.stat(follow_symlinks=False).st_blocks * 512
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
         return used, names
+
+    def _entries(self, path: str) -> list[os.DirEntry[str]]:
+        """What lies in a directory; one that its program has closed is opened, so that it counts."""
+        with contextlib.suppress(OSError):
+            try:
+                return list(os.scandir(path))
+            except PermissionError:
+                parent, name = os.path.split(path)
+                if path == self.path:
+                    os.close(_opened_up(path))
+                else:
+                    below = os.path.relpath(parent, self.path)
+                    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+                    directory = calls.open_beneath(self.path, below, flags, links=False)
+                    try:
+                        os.close(_opened_up(name, directory))
+                    finally:
+                        os.close(directory)
+                return list(os.scandir(path))
+        return []
 
     def _unnamed_bytes(self) -> int:
         """Of files that were removed and are still open."""
@@ -181,7 +198,8 @@ class Directory:
 def empty(path: str) -> None:
     """Remove all that lies below a directory, however deep, through descriptors: a link is never followed.
 
-    Directories found below are moved up before they are emptied, so that no path grows long.
+    Directories found below are moved up before they are emptied, so that no path grows long. The mode of the
+    directory itself stays as it is: programs of another user are to use it again.
     """
     top = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
@@ -191,6 +209,33 @@ def empty(path: str) -> None:
                     _raise_what_is_in(name, top)
     finally:
         os.close(top)
+
+
+def empty_closed(path: str) -> None:
+    """Remove all that lies below a directory that its program owns, and may have closed."""
+    os.close(_opened_up(path))
+    empty(path)
+
+
+def _opened_up(name: str, directory: int | None = None) -> int:
+    """Open a directory whose program may have closed it to its owner, and give the owner its rights back.
+
+    Raises:
+        OSError: there is none, but a link maybe.
+    """
+    flags = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        opened = os.open(name, os.O_RDONLY | flags, dir_fd=directory)
+    except PermissionError:
+        named = os.open(name, os.O_PATH | flags, dir_fd=directory)
+        try:
+            os.chmod(f"/proc/self/fd/{named}", 0o700)  # noqa: PTH101 - of the object, not of a name
+            return os.open(f"/proc/self/fd/{named}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        finally:
+            os.close(named)
+    with contextlib.suppress(PermissionError):  # a container's root may empty it as it is
+        os.fchmod(opened, 0o700)
+    return opened
 
 
 def _removed(name: str, directory: int) -> bool:
@@ -209,12 +254,11 @@ def _removed(name: str, directory: int) -> bool:
 
 def _raise_what_is_in(name: str, top: int) -> None:
     """Empty a directory: what cannot be removed is moved up beside it."""
-    os.chmod(name, 0o700, dir_fd=top)
-    below = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=top)
+    below = _opened_up(name, top)
     try:
         for inner in os.listdir(below):  # noqa: PTH208 - by descriptor
             if not _removed(inner, below):
-                os.chmod(inner, 0o700, dir_fd=below)  # a directory that moves is written to
+                os.close(_opened_up(inner, below))  # a directory that moves is written to
                 os.rename(inner, secrets.token_hex(8), src_dir_fd=below, dst_dir_fd=top)
     finally:
         os.close(below)

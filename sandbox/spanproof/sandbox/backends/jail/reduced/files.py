@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import stat
 import struct
 import time
 from collections.abc import Callable
@@ -32,7 +31,7 @@ from spanproof.sandbox.tape.sealed_files import SealedText
 
 _DONE = Answer(value=0)
 _ACCESS = Answer(errno.EACCES)
-_MAKERS = frozenset("mkdir mkdirat link linkat symlink symlinkat".split())  # noqa: SIM905
+_MAKERS = frozenset("mkdir mkdirat mknod mknodat link linkat symlink symlinkat".split())  # noqa: SIM905
 _MODES = {"chmod": (None, 0, 1), "fchmodat": (0, 1, 2), "fchmodat2": (0, 1, 2), "fchmod": (None, None, 1)}
 _OWNERS = {"chown": (None, 0, 1), "lchown": (None, 0, 1), "fchownat": (0, 1, 2), "fchown": (None, None, 1)}
 _ATTRIBUTES = ("setxattr", "lsetxattr", "removexattr", "lremovexattr")
@@ -57,10 +56,7 @@ class FileWatcher(ProxyingWatcher):
     def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
         table = super()._table()
         table.update(dict.fromkeys(_MODES, self._mode), **dict.fromkeys(_OWNERS, self._owner))
-        table.update(
-            dict.fromkeys(("utime", "utimes", "futimesat"), lambda _name, _call: Answer(errno.ENOSYS))
-        )
-        table.update(mknod=self._node, mknodat=self._node)
+        table.update(dict.fromkeys(("utime", "utimes", "futimesat"), self._old_times))
         table.update(utimensat=self._times, truncate=self._truncate)
         table.update(dict.fromkeys(_ATTRIBUTES, self._attribute))
         return table
@@ -107,9 +103,9 @@ class FileWatcher(ProxyingWatcher):
     def _change_shared(self, name: str, call: Notification) -> Answer | None:
         """Linking and unlinking there; None where that is not what is requested."""
         named = MUTATORS[name] if name in _SHARED_CHANGES else ()
-        asked = [self._path(call, directory, at) or "" for directory, at in named]
-        found = [match[1] for path in asked if (match := _SHARED_MEMORY.fullmatch(path))]
-        if not found or len(found) < len(asked):
+        paths_named = [self._path(call, directory, at) or "" for directory, at in named if at is not None]
+        found = [match[1] for path in paths_named if (match := _SHARED_MEMORY.fullmatch(path))]
+        if not found or len(found) < len(paths_named):
             return None
         try:
             shared = calls.open_beneath(self._box.path, "shm", os.O_PATH | os.O_DIRECTORY, links=False)
@@ -147,12 +143,6 @@ class FileWatcher(ProxyingWatcher):
             return Answer(errno.ENOSPC)
         return answer
 
-    def _node(self, name: str, call: Notification) -> Answer:
-        mode = call.args[1 if name == "mknod" else 2]
-        if stat.S_IFMT(mode) in (stat.S_IFCHR, stat.S_IFBLK):
-            return self._refuse(name, call)
-        return GO_ON if self._box.name_made() else Answer(errno.ENOSPC)
-
     def _mode(self, name: str, call: Notification) -> Answer:
         directory, path, mode = _MODES[name]
         return self._do(call, directory, path, lambda own: Path(own).chmod(call.args[mode] & 0o7777))
@@ -174,6 +164,11 @@ class FileWatcher(ProxyingWatcher):
             words = _TWO_TIMES.unpack(reply)
             moments = (words[:2], words[2:])
         return self._do(call, 0, 1 if call.args[1] else None, lambda own: _set_times(own, moments))
+
+    def _old_times(self, name: str, call: Notification) -> Answer:
+        """Calls that `utimensat` has replaced: on record, and as on a kernel without them."""
+        self._mutate(name, call)
+        return Answer(errno.ENOSYS)
 
     def _truncate(self, _name: str, call: Notification) -> Answer:
         return self._do(call, None, 0, lambda own: os.truncate(own, call.args[1]))

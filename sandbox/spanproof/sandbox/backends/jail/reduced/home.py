@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 
 from spanproof.sandbox.backends.jail.reduced.box import empty
@@ -17,22 +19,21 @@ _ATTEMPTS = 10
 def new_home(base: Path) -> Path:
     """A directory for all boxes, locked as long as anyone of us lives; those of the dead are removed."""
     for path in base.glob(f"{_PREFIX}-*"):
-        with contextlib.suppress(OSError):
-            if path.lstat().st_uid == os.geteuid():
-                _remove_unless_held(path)
+        with contextlib.suppress(OSError), locked(path):
+            remove(path)  # while it is locked: its maker would believe that it has it
     for _ in range(_ATTEMPTS):
         home = base / f"{_PREFIX}-{secrets.token_hex(6)}"
         home.mkdir()
         # Until it is locked, a process that makes another may remove it as one of the dead.
         with contextlib.suppress(BlockingIOError, FileNotFoundError):
-            _locked(home)  # held by this process and those it forks, until the last of them is gone
+            _lock(home)  # held by this process and those it forks, until the last of them is gone
             home.chmod(0o711)
             return home
     raise BlockingIOError(f"others remove what is made in {base} before it can be locked")
 
 
-def _locked(path: Path) -> int:
-    """What holds it.
+def _lock(path: Path) -> int:
+    """Return the descriptor that holds it.
 
     Raises:
         BlockingIOError: somebody lives who holds it.
@@ -48,10 +49,25 @@ def _locked(path: Path) -> int:
     return fd
 
 
-def _remove_unless_held(home: Path) -> None:
-    fd = _locked(home)
-    remove(home)  # while it is locked: its maker would believe that it has it
-    os.close(fd)
+def homes_in(base: Path) -> list[Path]:
+    """Return the directories of jails."""
+    return list(base.glob(f"{_PREFIX}-*"))
+
+
+@contextlib.contextmanager
+def locked(home: Path) -> Iterator[Path]:
+    """Hold a directory while the block lasts.
+
+    Raises:
+        OSError: a process holds it, it is gone, or another user's.
+    """
+    if os.geteuid() not in (0, home.lstat().st_uid):
+        raise PermissionError(errno.EPERM, "another user's", str(home))
+    fd = _lock(home)
+    try:
+        yield home
+    finally:
+        os.close(fd)
 
 
 def remove(home: Path) -> None:

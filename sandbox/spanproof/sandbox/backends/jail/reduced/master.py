@@ -25,7 +25,7 @@ from spanproof.sandbox.backends.jail.forkserver.warm import hide_own_source, set
 from spanproof.sandbox.backends.jail.namespaces import cgroup, root
 from spanproof.sandbox.backends.jail.namespaces.users import foreign_id
 from spanproof.sandbox.backends.jail.reduced import landlock
-from spanproof.sandbox.backends.jail.reduced.box import empty
+from spanproof.sandbox.backends.jail.reduced.box import empty, empty_closed
 from spanproof.sandbox.backends.jail.reduced.home import new_home, remove
 from spanproof.sandbox.backends.jail.reduced.process_tree import Descendants
 from spanproof.sandbox.backends.jail.reduced.supervisor import Site, serve
@@ -123,7 +123,7 @@ class _Box:
         """See `PreparedSupervisor`; what it left running has become our child, and ends too."""
         with contextlib.suppress(OSError):
             self.tree.kill_children(but=others)
-            empty(self.site.box)
+            empty_closed(self.site.box)
             os.rmdir(self.site.box)  # noqa: PTH106
 
 

@@ -64,12 +64,12 @@ class SocketWatcher(DatagramWatcher):
 
     def _network(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
         raw = kernel.read_memory(call.pid, pointer, min(length, 128)) if pointer and length else b""
-        target = addresses.parse(raw)
+        target = addresses.parse(raw, sends=name.startswith("send"))
         if target is None:
             # No address: what is sent stays on a pair, because no socket here can be sent elsewhere.
             return Answer(errno.EISCONN) if name == "connect" else GO_ON
         if target.path is not None:
-            return self._unix(name, target.path, call)
+            return self._unix_here(name, target, call)
         if target.loopback and target.port == addresses.DNS_PORT and name != "bind":
             self.record.network_used = True
             datagram = self._datagram_of(call)
@@ -93,10 +93,13 @@ class SocketWatcher(DatagramWatcher):
         """Whether a client of datagrams is to have any port: no one can send to it, so it needs none."""
         return target.goes_nowhere and self._datagram_of(call) is not None
 
-    def _unix(self, name: str, path: str, call: Notification) -> Answer:
-        if not path:  # unnamed, or abstract: no one of the program's own can have such a name
+    def _unix_here(self, name: str, target: Target, call: Notification) -> Answer:
+        if not target.path:  # unnamed, or abstract: no one of the program's own can have such a name
+            if target.text:
+                self.record.note("network", target.text, allowed=False)
             return EPERM if name == "bind" else Answer(errno.ECONNREFUSED)
-        judged, resolved = self._boundary.judge(self._absolute(path, call.pid), call.pid, writes=False)
+        path, writes = self._absolute(target.path, call.pid), name == "bind"
+        judged, resolved = self._boundary.judge(path, call.pid, writes=writes)
         if not self._boundary.is_own(resolved):
             if judged is paths.Judged.INSIDE:
                 return Answer(errno.ENOENT)  # what libc requests by itself

@@ -118,6 +118,7 @@ def _isolation(site: Site, group: Group | None) -> Isolation:
         box.work,
     )
     tree.zygote = origin.zygote
+    tree.companions += group is not None  # who waits to be killed is of the same user
     return Isolation(
         tree=tree,
         box=box,

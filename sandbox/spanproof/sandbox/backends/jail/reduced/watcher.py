@@ -53,5 +53,6 @@ class GuardedWatcher(FileWatcher, SocketWatcher, ProcessWatcher):
         if path is not None and self.own_execs <= 0 and os.path.exists(path):  # noqa: PTH110
             resolved = self._boundary.resolve(path, call.pid)
             self.record.note("process", resolved, allowed=self._boundary.is_open(resolved))
+            self._note_interpreters(path, call)
             return GO_ON
         return super()._exec(name, call)

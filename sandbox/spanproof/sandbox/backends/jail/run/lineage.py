@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.namespaces.process_tree import Namespace
 from spanproof.sandbox.backends.jail.seccomp.notifications import GO_ON, NONE_YET, Answer, Notification
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
+from spanproof.sandbox.guest.reporter import STEPS_FD
 
 BEFORE = -1
 """The step before the first one."""
@@ -30,10 +32,13 @@ _STATE, _UTIME, _STIME, _STARTED = 0, 11, 12, 19
 """Fields of /proc/TID/stat, from the one after the name on."""
 _FUTEX_WAITS = frozenset((0, 9, 11))
 """FUTEX_WAIT, FUTEX_WAIT_BITSET and FUTEX_WAIT_REQUEUE_PI, whose fourth argument is the time-out."""
-_WAITS_FOR_OTHERS = frozenset(
-    ("accept", "accept4", "pause", "read", "readv", "recvfrom", "recvmsg", "wait4", "waitid")
-)
+_WAITS_FOR_OTHERS = frozenset(("pause", "rt_sigsuspend", "wait4", "waitid"))
 """Calls without a time-out: only another task, or a signal, ends them."""
+_READS = frozenset(("read", "readv"))
+_FED_BY_OTHERS = ("pipe:", "anon_inode:[eventfd]")
+"""What only another task makes readable; a socket may have a time-out of its own."""
+_SIGNALS = re.compile(rb"^Sig(?:Blk|Cgt):\t(\w+)", re.MULTILINE)
+_ALARM = 1 << (signal.SIGALRM - 1)
 _TIMEOUT_AT = {
     "epoll_wait": 3,
     "epoll_pwait": 3,
@@ -152,7 +157,9 @@ class Lineage:
         """Return the steps with tasks that may act by themselves, and do not just wait for others."""
         if not self._has_forked:
             return set()
-        return {self.step_of(task) for task in self._tasks() if not self._waits_for_others(task)}
+        self._retire()
+        unborn = {fork.step for fork in self._forks.values()}  # what was let go may not be born yet
+        return unborn | {self.step_of(task) for task in self._tasks() if not self._waits_for_others(task)}
 
     def _may_fork(self, task: int) -> bool:
         step = self.step_of(task)
@@ -205,6 +212,8 @@ class Lineage:
             return False
         if not number.lstrip("-").isdigit() or len(arguments) < 6:
             return False  # it runs
+        if _has_timer(task):
+            return False
         name = self._names.get(int(number), "")
         values = [int(argument, 16) for argument in arguments]
         if name in ("futex", "futex_wait", "futex_waitv"):
@@ -212,7 +221,31 @@ class Lineage:
         if name in _TIMEOUT_AT:
             timeout = values[_TIMEOUT_AT[name]]
             return bool(timeout & 0x80000000) if name in _IN_MILLISECONDS else timeout == 0
-        return name in _WAITS_FOR_OTHERS or name == "rt_sigsuspend"
+        if name in _READS:
+            descriptor = values[0] & 0xFFFFFFFF
+            return descriptor == STEPS_FD or _link_of(task, descriptor).startswith(_FED_BY_OTHERS)
+        return name in _WAITS_FOR_OTHERS
+
+
+def _has_timer(task: int) -> bool:
+    """Whether a timer may wake a task: it handles or takes alarms, or its process has another timer."""
+    try:
+        with open(f"/proc/{task}/status", "rb") as file:  # noqa: PTH123
+            signals = _SIGNALS.findall(file.read())
+        with open(f"/proc/{task}/timers", "rb") as file:  # noqa: PTH123
+            timers = file.read(1)
+        descriptors = os.listdir(f"/proc/{task}/fd")  # noqa: PTH208 - names only
+    except OSError:
+        return True
+    alarmed = any(int(mask, 16) & _ALARM for mask in signals)
+    return alarmed or bool(timers) or any(_link_of(task, fd) == "anon_inode:[timerfd]" for fd in descriptors)
+
+
+def _link_of(task: int, descriptor: int | str) -> str:
+    try:
+        return os.readlink(f"/proc/{task}/fd/{descriptor}")  # noqa: PTH115
+    except OSError:
+        return ""
 
 
 def _is_beyond(task: int, fork: _Fork) -> bool:

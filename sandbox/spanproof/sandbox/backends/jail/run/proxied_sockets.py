@@ -39,8 +39,8 @@ class ProxyingWatcher(Watcher):
             return super()._query_resolver(name, call)
         if name == "sendto":
             payload = kernel.read_memory(call.pid, call.args[1], min(call.args[2], QUERY_BYTES))
-            if (asked := addresses.queried_name(payload)) is not None:
-                self.record.note("network", f"{asked}:53", allowed=False)
+            if (queried := addresses.queried_name(payload)) is not None:
+                self.record.note("network", f"{queried}:53", allowed=False)
         if name != "connect":
             return Answer(errno.ECONNREFUSED)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -204,9 +204,9 @@ class JailSession(Session):
         answered = header.get("foreseen", [])
         if type(answered) is not list or not all(number in range(len(self._calls)) for number in answered):
             raise SandboxBroken("a jail supervisor says that it has answered calls that were not foreseen")
-        for asked, reply in map(self._calls.__getitem__, answered):
-            if self._answer(asked) != reply:
-                raise SandboxBroken(f"a call of {asked.tool} was foreseen to be answered otherwise")
+        for request, reply in map(self._calls.__getitem__, answered):
+            if self._answer(request) != reply:
+                raise SandboxBroken(f"a call of {request.tool} was foreseen to be answered otherwise")
 
     def _hand_over(self, supervisor: Loan, source: str) -> None:
         """Send a step, and what is foreseen after it as far as it may be sent at once."""
@@ -221,10 +221,10 @@ class JailSession(Session):
         sources = [step.source.encode("utf-8", "surrogatepass") for step in steps]
         supervisor.send({"kind": "step", "foreseen": foreseen}, sources)
 
-    def _numbered(self, asked: ToolRequest, reply: ToolAnswer) -> list[object]:
+    def _numbered(self, request: ToolRequest, reply: ToolAnswer) -> list[object]:
         """A foreseen call as the supervisor knows it: its number, how it is written, and the answer."""
-        self._calls.append((asked, reply))
-        return [len(self._calls) - 1, call_key(*_parts(asked)), asdict(reply)]
+        self._calls.append((request, reply))
+        return [len(self._calls) - 1, call_key(*_parts(request)), asdict(reply)]
 
 
 def _at_once(coming: deque[Foreseen]) -> list[Foreseen]:
@@ -239,9 +239,9 @@ def _at_once(coming: deque[Foreseen]) -> list[Foreseen]:
 def _size(step: Foreseen) -> int:
     """About how many bytes it takes."""
     return len(step.source) + sum(
-        len(json.dumps([*_parts(asked), reply.result])) for asked, reply in step.calls
+        len(json.dumps([*_parts(request), reply.result])) for request, reply in step.calls
     )
 
 
-def _parts(asked: ToolRequest) -> tuple[str, list[JsonValue], dict[str, JsonValue]]:
-    return asked.tool, list(asked.args), dict(asked.kwargs)
+def _parts(request: ToolRequest) -> tuple[str, list[JsonValue], dict[str, JsonValue]]:
+    return request.tool, list(request.args), dict(request.kwargs)

@@ -20,20 +20,32 @@ _FAMILIES |= {29: "AF_CAN", 31: "AF_BLUETOOTH", 40: "AF_VSOCK", 44: "AF_XDP", 21
 _TYPES = {1: "SOCK_STREAM", 2: "SOCK_DGRAM", 3: "SOCK_RAW", 4: "SOCK_RDM", 5: "SOCK_SEQPACKET"}
 
 
-def parse(raw: bytes) -> Target | None:
-    """Read a `struct sockaddr`."""
+def parse(raw: bytes, *, sends: bool = False) -> Target | None:
+    """Read a `struct sockaddr`.
+
+    Args:
+        raw: its bytes, as many as the call names.
+        sends: whether something is sent there: without a family it is taken for an IPv4 address then.
+    """
     if len(raw) < 2:
         return None
     (family,) = struct.unpack_from("=H", raw)
     if family == _AF_UNIX:
-        return Target("unix", path=raw[2:].split(b"\0", 1)[0].decode("utf-8", "surrogateescape"))
-    if family == _AF_INET and len(raw) >= 8:
+        if raw[2:3] == b"\0":
+            return Target(abstract_text(raw[3:]), path="")
+        return Target("", path=raw[2:].split(b"\0", 1)[0].decode("utf-8", "surrogateescape"))
+    if (family == _AF_INET or (sends and family == 0)) and len(raw) >= 8:
         return _internet(ipaddress.IPv4Address(raw[4:8]), raw)
     if family == _AF_INET6 and len(raw) >= 24:
         return _internet(ipaddress.IPv6Address(raw[8:24]), raw)
     if family == 0:
         return None  # AF_UNSPEC: a disconnect
     return Target(_FAMILIES.get(family, f"address family {family}"))
+
+
+def abstract_text(name: bytes) -> str:
+    """Return the name of an abstract socket for people, as the kernel lists it."""
+    return f"unix:@{name.replace(bytes(1), b'@').decode('utf-8', 'backslashreplace')}"
 
 
 def _internet(address: ipaddress.IPv4Address | ipaddress.IPv6Address, raw: bytes) -> Target:

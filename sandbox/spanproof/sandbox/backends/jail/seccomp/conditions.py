@@ -7,7 +7,7 @@ never the memory behind them: what a pointer points to is the supervisor's to fi
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from spanproof.sandbox.backends.jail.seccomp.bpf import (
     AND,
@@ -27,7 +27,6 @@ from spanproof.sandbox.backends.jail.seccomp.bpf import (
     membership,
     one_of,
 )
-from spanproof.sandbox.backends.jail.seccomp.rules import UNBOUNDED
 from spanproof.sandbox.guest.reporter import STEPS_FD
 
 _RET_DONE = RET_ERRNO
@@ -47,6 +46,8 @@ PLAIN_PROTOCOLS = (0, 6, 17)
 _PR_SET_DUMPABLE = 4
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _FIOSETOWN, _SIOCSPGRP = 0x8901, 0x8902
+_FILE_ATTRIBUTES = (0x40086602, 0x40046602, 0x401C5820)
+"""FS_IOC_SETFLAGS of 64 and of 32 bits, and FS_IOC_FSSETXATTR, which a file's owner may, opened to read."""
 _F_SETOWN, _F_SETOWN_EX = 8, 15
 _SHARED_FILE_COMMANDS = (1024, 1026, 1031)
 """F_SETLEASE and F_NOTIFY reach others that have a file; for F_SETPIPE_SZ the kernel holds more."""
@@ -63,6 +64,9 @@ _ON_A_PROCESS = (
     "kill",
     "tgkill",
     "tkill",
+    "rt_sigqueueinfo",
+    "rt_tgsigqueueinfo",
+    "pidfd_open",
     "prlimit64",
     "sched_setaffinity",
     "sched_setattr",
@@ -90,14 +94,12 @@ def conditional(uid: int) -> dict[str, Callable[[], Program]]:
         "ioprio_set": lambda: _one_process(which=1),
         "prctl": _process_control,
         "fcntl": lambda: one_of(1, _SHARED_FILE_COMMANDS, RET_EPERM, RET_ALLOW),
-        "ioctl": lambda: one_of(1, (_TIOCSTI, _TIOCLINUX), RET_EPERM, RET_ALLOW),
+        "ioctl": lambda: _request((_TIOCSTI, _TIOCLINUX)),
         "setsockopt": lambda: _option(RET_ALLOW, _BUFFER_SIZES),
         "personality": lambda: one_of(0, (0xFFFFFFFF,), RET_ALLOW, RET_EPERM),
         "sendto": _with_address,
         "mmap": lambda: _large_writable(length_argument=1, protection_argument=2),
         "mremap": lambda: _large(2),
-        "mknod": lambda: _device_node(1),
-        "mknodat": lambda: _device_node(2),
         "setuid": same_ids(1),
         "setgid": same_ids(1),
         "setreuid": same_ids(2),
@@ -105,6 +107,11 @@ def conditional(uid: int) -> dict[str, Callable[[], Program]]:
         "setresuid": same_ids(3),
         "setresgid": same_ids(3),
     }
+
+
+def devices_refused() -> dict[str, Callable[[], Program]]:
+    """More, where no path is judged: a node may be made that is no device."""
+    return {"mknod": lambda: _device_node(1), "mknodat": lambda: _device_node(2)}
 
 
 def for_steps() -> dict[str, Callable[[], Program]]:
@@ -115,14 +122,13 @@ def for_steps() -> dict[str, Callable[[], Program]]:
 def without_namespaces() -> dict[str, Callable[[], Program]]:
     """More: the supervisor is no PID 1, and the machine's network and files of its user are visible."""
     return {
-        **dict.fromkeys(UNBOUNDED, lambda: [end(RET_NOTIFY)]),
         **dict.fromkeys(_ON_A_PROCESS, _not_on_oneself),
         "setrlimit": lambda: one_of(0, (_RLIMIT_NPROC,), RET_EPERM, RET_ALLOW),
         "prlimit64": _no_new_bound_of_processes,
         "socket": _socket_inside,
         "socketpair": lambda: _pair(1),
         "fcntl": lambda: one_of(1, (_F_SETOWN, _F_SETOWN_EX, *_SHARED_FILE_COMMANDS), RET_EPERM, RET_ALLOW),
-        "ioctl": lambda: one_of(1, (_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP), RET_EPERM, RET_ALLOW),
+        "ioctl": lambda: _request((_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP)),
         # Options of an internet socket have no meaning for what replaces it: they hold, to no effect.
         # No descriptor of the process at the other end, which is the supervisor's for some: signals go by it.
         "setsockopt": lambda: _option(_RET_DONE, {**_BUFFER_SIZES, _SO_PASSPIDFD: _RET_NO_OPTION}),
@@ -281,6 +287,14 @@ def _large(argument: int) -> Program:
         end(RET_NOTIFY),
         end(RET_ALLOW),
     ]
+
+
+def _request(refused: Sequence[int]) -> Program:
+    """Of a device or a file, by number."""
+    shown = [
+        step for request in _FILE_ATTRIBUTES for step in (Instruction(JEQ, request, 0, 1), end(RET_NOTIFY))
+    ]
+    return [low(1), *shown, *one_of(1, refused, RET_EPERM, RET_ALLOW)]
 
 
 def _device_node(mode_argument: int) -> Program:

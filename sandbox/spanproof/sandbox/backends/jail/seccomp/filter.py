@@ -25,11 +25,16 @@ from spanproof.sandbox.backends.jail.seccomp.bpf import (
     end,
     pack,
 )
-from spanproof.sandbox.backends.jail.seccomp.conditions import conditional, for_steps, without_namespaces
+from spanproof.sandbox.backends.jail.seccomp.conditions import (
+    conditional,
+    devices_refused,
+    for_steps,
+    without_namespaces,
+)
 from spanproof.sandbox.backends.jail.seccomp.rules import ALLOWED, FORKS, REFUSED, WATCHED
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 
-_FOR_THE_KERNEL = WATCHED | {"mmap", "mremap", "prctl", "sendto"}
+_FOR_THE_KERNEL = (WATCHED | {"mmap", "mremap", "prctl", "sendto"}) - devices_refused().keys()
 """Calls shown to be noted, measured or answered, and not to be refused."""
 
 _OBSERVED = FORKS | {"getrandom"}
@@ -73,6 +78,9 @@ def compile_silent_filter(arch: Arch, uid: int) -> bytes:
     What it would judge by a path, an address or a size goes through: another wall must bound that.
     """
     actions = _actions(arch, uid, observed=False, namespaced=True, shown=frozenset())
+    actions |= {
+        arch.numbers[name]: rule() for name, rule in devices_refused().items() if name in arch.numbers
+    }
     names = {number: name for name, number in arch.numbers.items()}
     settled = {
         number: _settled(action, RET_ALLOW if names[number] in _FOR_THE_KERNEL else RET_EPERM)
@@ -89,8 +97,8 @@ def compile_silent_filter(arch: Arch, uid: int) -> bytes:
 
 def _settled(action: Program, verdict: int) -> Program:
     """With a verdict in the place of the supervisor's."""
-    asked = end(RET_NOTIFY)
-    return [end(verdict) if instruction == asked else instruction for instruction in action]
+    notified = end(RET_NOTIFY)
+    return [end(verdict) if instruction == notified else instruction for instruction in action]
 
 
 def _actions(

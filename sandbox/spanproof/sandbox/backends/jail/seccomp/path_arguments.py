@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-MUTATORS: Mapping[str, tuple[tuple[int | None, int], ...]] = {
+MUTATORS: Mapping[str, tuple[tuple[int | None, int | None], ...]] = {
     "unlink": ((None, 0),),
     "unlinkat": ((0, 1),),
     "rmdir": ((None, 0),),
     "mkdir": ((None, 0),),
     "mkdirat": ((0, 1),),
     "chmod": ((None, 0),),
+    "fchmod": ((0, None),),
     "fchmodat": ((0, 1),),
     "fchmodat2": ((0, 1),),
     "chown": ((None, 0),),
     "lchown": ((None, 0),),
+    "fchown": ((0, None),),
     "fchownat": ((0, 1),),
     "truncate": ((None, 0),),
+    "utime": ((None, 0),),
     "utimes": ((None, 0),),
     "futimesat": ((0, 1),),
     "utimensat": ((0, 1),),
@@ -35,13 +38,19 @@ MUTATORS: Mapping[str, tuple[tuple[int | None, int], ...]] = {
     "linkat": ((0, 1), (2, 3)),
     "symlink": ((None, 1),),
     "symlinkat": ((1, 2),),
+    "mknod": ((None, 0),),
+    "mknodat": ((0, 1),),
 }
-"""Of each path: the directory and the path. Calls with two are judged by both."""
+"""Of each path: the directory and the path. Calls with two are judged by both; one without a path changes
+what the descriptor itself is of."""
+
+BY_DESCRIPTOR = frozenset(("fchmod", "fchmodat2", "fchown", "fchownat", "linkat", "utimensat"))
+"""Calls that may change what a descriptor is of, where the path is missing or empty."""
 
 NOT_FOLLOWED = frozenset(
     """
     unlink unlinkat rmdir mkdir mkdirat rename renameat renameat2 link linkat symlink symlinkat lchown
-    lsetxattr lremovexattr
+    lsetxattr lremovexattr mknod mknodat
     """.split()  # noqa: SIM905 - a table
 )
 """Calls that change a link at the end of a path, not what it leads to."""

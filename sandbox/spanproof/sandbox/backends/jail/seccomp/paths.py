@@ -58,6 +58,10 @@ class Boundary:
         self._bare = _BARE | {str(parent) for root in named for parent in PurePosixPath(root).parents} - {"/"}
         self._programs = frozenset(program_path.split(":"))
 
+    def is_own(self, resolved: str) -> bool:
+        """Whether a resolved path lies where the program may write."""
+        return _within(resolved, _WRITABLE)
+
     def is_program_directory(self, directory: str) -> bool:
         """Whether programs are searched there: a miss is a step of the search, no attempt."""
         return directory in self._programs

@@ -9,6 +9,7 @@ Nothing is opened but as a name (`O_PATH`).
 
 from __future__ import annotations
 
+import errno
 import os
 from functools import cached_property
 
@@ -17,6 +18,9 @@ from spanproof.sandbox import kernel
 _AT_FDCWD = -100
 _MOST_LINKS = 40  # as the kernel's MAXSYMLINKS
 _MOST_STEPS = 4096
+_DELETED = " (deleted)"
+_PATH_BYTES, _SHORT_BYTES = 4096, 3000
+"""What the kernel takes for a path, and what leaves room for links and for the slashes between names."""
 
 
 class TooManyLinks(Exception):  # noqa: N818 - what a path has
@@ -49,6 +53,25 @@ def resolve_path(path: str, thread: int, *, follows: bool = True) -> str:
     return _Walk(thread).resolve(path, follows=follows)
 
 
+def resolve_in_root(path: str, directory: str, thread: int, *, follows: bool = True) -> str:
+    """Return the absolute path of the object that a path names for a caller whose root is a directory.
+
+    As `openat2` with RESOLVE_IN_ROOT: an absolute path begins at the directory, that of a link too, and
+    `..` does not lead above it.
+
+    Args:
+        path: as the caller names it.
+        directory: absolute path of that root.
+        thread: of the caller, as /proc numbers it.
+        follows: whether a link at the end of the path is followed.
+
+    Raises:
+        TooManyLinks: the kernel does not follow it to its end either.
+        TooLong: it takes too many steps.
+    """
+    return _Walk(thread, resolve_path(directory, thread).rstrip("/")).resolve(path, follows=follows)
+
+
 def _resolve_by_kernel(path: str, *, follows: bool) -> str | None:
     """Return where a path leads that exists and does not lead to or through /proc; None for any other."""
     flags = os.O_PATH if follows else os.O_PATH | os.O_NOFOLLOW
@@ -68,33 +91,42 @@ def _resolve_by_kernel(path: str, *, follows: bool) -> str | None:
 class _Walk:
     """Resolution of one path, component by component."""
 
-    def __init__(self, thread: int) -> None:
+    def __init__(self, thread: int, root: str = "") -> None:
         self._thread = thread
+        self._root = root
         self._links = 0
+        self._unnamed = ""
+        """A link of /proc to a directory that has no name: it is removed, or too deep."""
 
     @cached_property
     def _process(self) -> int:
-        return process_of(self._thread)
+        return kernel.process_of(self._thread)
 
     def resolve(self, path: str, *, follows: bool) -> str:
         """See `resolve_path`."""
         waiting = path.split("/")[::-1]
-        at, steps = "", 0
+        at, steps = self._root, 0
         while waiting:
             name = waiting.pop()
             steps += 1
             if steps > _MOST_STEPS:
                 raise TooLong
-            if name in ("", "."):
+            if name in ("", ".") or (name == ".." and at == self._root):
                 continue
-            if name == "..":
+            if name == ".." and self._is_unnamed(at):
+                at = f"{at}/.."
+            elif name == "..":
                 at = at.rpartition("/")[0]
             elif at == "/proc" and name in ("self", "thread-self"):
                 own = f"/proc/{self._process}"
                 at = own if name == "self" else f"{own}/task/{self._thread}"
             else:
                 at = self._enter(f"{at}/{name}", waiting, follows=follows)
-        return self._named_as_own(at or "/")
+        return self._named_as_own(_name_object(at, self._unnamed) if self._is_unnamed(at) else at or "/")
+
+    def _is_unnamed(self, at: str) -> bool:
+        """Whether a place can be named only by way of the link to a directory without a name."""
+        return bool(self._unnamed) and (at == self._unnamed or at.startswith(f"{self._unnamed}/"))
 
     def _enter(self, here: str, waiting: list[str], *, follows: bool) -> str:
         """Return the directory to go on from: a link's components are put before those that wait."""
@@ -104,18 +136,27 @@ class _Walk:
             return here
         try:
             text = os.readlink(here)  # noqa: PTH115 - in the path of every open
-        except (OSError, ValueError):
+        except OSError as problem:
+            if problem.errno == errno.ENAMETOOLONG:
+                if not here.startswith("/proc/") or len(here) >= _PATH_BYTES:
+                    raise TooLong from None
+                self._unnamed = here
             return here  # no link, or nothing there
+        except ValueError:
+            return here
         if not follows and not waiting:
             return here
-        in_a_process = here.count("/") > 2 and here.startswith("/proc/")
+        in_a_process = here.count("/") > 2 and here.startswith("/proc/") and not self._is_unnamed(here)
+        if in_a_process and (text.endswith(_DELETED) or len(text) + sum(map(len, waiting)) >= _SHORT_BYTES):
+            self._unnamed = here  # the name may be another's by now, or cannot be gone on from
+            return here
         if in_a_process and (not text.startswith("/") or text.startswith("/memfd:")):
             return here  # a pipe, a socket, a namespace: an object without a path
         self._links += 1
         if self._links > _MOST_LINKS:
             raise TooManyLinks
         waiting.extend(text.split("/")[::-1])
-        return "" if text.startswith("/") else here.rpartition("/")[0]
+        return self._root if text.startswith("/") else here.rpartition("/")[0]
 
     def _named_as_own(self, path: str) -> str:
         if not path.startswith("/proc/"):
@@ -126,10 +167,37 @@ class _Walk:
         return path
 
 
-def process_of(thread: int) -> int:
-    """Return the process that a thread belongs to; its own number where that cannot be read."""
+def _name_object(path: str, link: str) -> str:
+    """Return the path of what is reached by way of a link of /proc to a directory without a name.
+
+    Raises:
+        TooLong: so many directories lie above it that it is not named.
+    """
+    for place, rest in ((path, ""), path.rsplit("/", 1)):
+        try:
+            fd = os.open(place, os.O_PATH | os.O_CLOEXEC | (0 if place == link else os.O_NOFOLLOW))
+        except OSError:
+            continue
+        try:
+            return f"{_name_descriptor(fd)}/{rest}".rstrip("/") or "/"
+        finally:
+            os.close(fd)
+    return path
+
+
+def _name_descriptor(fd: int) -> str:
+    """Return where a descriptor leads, by its nearest directory above that has a name."""
+    at, below = os.dup(fd), ""
     try:
-        with open(f"/proc/{thread}/status", "rb") as file:  # noqa: PTH123
-            return int(file.read().partition(b"\nTgid:")[2].split(None, 1)[0])
-    except (OSError, IndexError, ValueError):
-        return thread
+        for _ in range(_MOST_STEPS):
+            try:
+                return os.readlink(f"/proc/self/fd/{at}") + below  # noqa: PTH115
+            except OSError as problem:
+                if problem.errno != errno.ENAMETOOLONG:
+                    raise
+            above = os.open("..", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
+            os.close(at)
+            at, below = above, "/(deeper)"
+    finally:
+        os.close(at)
+    raise TooLong

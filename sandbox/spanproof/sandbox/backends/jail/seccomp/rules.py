@@ -13,33 +13,33 @@ ALLOWED: frozenset[str] = frozenset(
     accept accept4 alarm arch_prctl brk cachestat capget capset chdir clock_getres clock_gettime
     clock_nanosleep close close_range copy_file_range dup dup2 dup3 epoll_create epoll_create1 epoll_ctl
     epoll_ctl_old epoll_pwait epoll_pwait2 epoll_wait epoll_wait_old eventfd eventfd2 exit exit_group
-    faccessat faccessat2 access fadvise64 fallocate fchdir fchmod fchown fdatasync fgetxattr
+    faccessat faccessat2 access fadvise64 fallocate fchdir fdatasync fgetxattr
     flistxattr fork fstat fstatfs fsync ftruncate futex futex_requeue futex_wait futex_waitv futex_wake
     get_mempolicy get_robust_list get_thread_area getcpu getcwd getdents getdents64 getegid geteuid getgid
     getgroups getitimer getpeername getpgid getpgrp getpid getpriority getrandom getresgid getresuid
     getrlimit getrusage getsid getsockname getsockopt gettid gettimeofday getuid getxattr ioprio_get
     lgetxattr listen listxattr llistxattr
     lseek lstat madvise membarrier mincore mlock mlock2 mlockall mprotect msync munlock munlockall munmap
-    nanosleep newfstatat pause pidfd_open pidfd_send_signal pipe pipe2 pkey_alloc pkey_free pkey_mprotect
+    nanosleep newfstatat pause pidfd_send_signal pipe pipe2 pkey_alloc pkey_free pkey_mprotect
     poll ppoll pread64 preadv preadv2 process_mrelease pselect6 pwrite64 pwritev pwritev2 read
     readahead readlink readlinkat readv recvfrom recvmmsg recvmsg remap_file_pages restart_syscall rseq
-    rt_sigaction rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend rt_sigtimedwait
-    rt_tgsigqueueinfo sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr
+    rt_sigaction rt_sigpending rt_sigprocmask rt_sigreturn rt_sigsuspend rt_sigtimedwait
+    sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr
     sched_getparam sched_getscheduler sched_rr_get_interval
     sched_yield select sendfile set_mempolicy set_robust_list set_thread_area
     set_tid_address setfsgid setfsuid setitimer setpgid setrlimit setsid shutdown
     sigaltstack signalfd signalfd4 socketpair stat statfs statx sync sync_file_range syncfs sysinfo time
     timer_create timer_delete timer_getoverrun timer_gettime timer_settime timerfd_create timerfd_gettime
-    timerfd_settime times umask uname utime vfork wait4 waitid write writev
+    timerfd_settime times umask uname vfork wait4 waitid write writev
     """.split()  # noqa: SIM905 - a table
 )
 
 WATCHED: frozenset[str] = frozenset(
     """
     open openat openat2 creat
-    unlink unlinkat rename renameat renameat2 rmdir mkdir mkdirat chmod fchmodat fchmodat2 chown lchown
-    fchownat truncate link linkat symlink symlinkat utimes futimesat utimensat setxattr lsetxattr
-    removexattr lremovexattr
+    unlink unlinkat rename renameat renameat2 rmdir mkdir mkdirat chmod fchmod fchmodat fchmodat2 chown lchown
+    fchown fchownat truncate link linkat symlink symlinkat mknod mknodat utime utimes futimesat utimensat
+    setxattr lsetxattr removexattr lremovexattr
     execve execveat connect bind sendmsg sendmmsg getppid flock
     """.split()  # noqa: SIM905 - a table
 )
@@ -58,7 +58,8 @@ REFUSED: frozenset[str] = frozenset(
 
 CONDITIONAL: frozenset[str] = frozenset(
     """
-    clone fcntl ioctl ioprio_set kill mknod mknodat mmap mremap personality prctl prlimit64 sched_setaffinity
+    clone fcntl ioctl ioprio_set kill mmap mremap personality pidfd_open prctl
+    prlimit64 rt_sigqueueinfo rt_tgsigqueueinfo sched_setaffinity
     sched_setattr sched_setparam sched_setscheduler sendto setgid setpriority setregid setresgid setresuid
     setreuid setsockopt setuid socket tgkill tkill
     """.split()  # noqa: SIM905 - a table
@@ -66,13 +67,6 @@ CONDITIONAL: frozenset[str] = frozenset(
 
 NAMED: frozenset[str] = ALLOWED | WATCHED | REFUSED | CONDITIONAL
 """Every call the filter knows; the numbers table must hold each on at least one architecture."""
-
-UNBOUNDED: frozenset[str] = frozenset(
-    """
-    fchmod fchown mknod mknodat pidfd_open rt_sigqueueinfo rt_tgsigqueueinfo utime
-    """.split()  # noqa: SIM905 - a table
-)
-"""Calls of the others that are `WATCHED` where no namespace bounds what they reach."""
 
 ENDS: frozenset[str] = frozenset(("exit_group",))
 """Shown to the supervisor where the last process of a program, held at its end, is all that is left of it."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import struct
 from collections.abc import Callable
 from typing import Protocol
@@ -29,27 +30,34 @@ from spanproof.sandbox.backends.jail.seccomp.notifications import (
     signed,
 )
 from spanproof.sandbox.backends.jail.seccomp.path_arguments import (
+    BY_DESCRIPTOR,
     MUTATORS,
     NOFOLLOW_FLAGS,
     NOT_FOLLOWED,
     OPENS,
 )
+from spanproof.sandbox.backends.jail.seccomp.resolve import TooManyLinks, resolve_in_root
 from spanproof.sandbox.backends.jail.seccomp.rules import FORKS, REFUSED
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 from spanproof.sandbox.fixed.run_fixtures import RunFixtures
 from spanproof.sandbox.tape.target import Target
 
+_INTERPRETERS, _FIRST_LINE_BYTES = 5, 256
+"""How many scripts the kernel goes through to a program, and how much of each it reads."""
+_OPEN_HOW = struct.Struct("=QQQ")
 _MESSAGE_HEAD = struct.Struct("=QI")
 """Of a `msghdr`: where the address is, and how long."""
 _MESSAGE_BYTES = 64
 """Of an `mmsghdr`."""
 _MESSAGES = 64
 """Of one call, whose addresses are read."""
-_PATH_BYTES = 4096
+_PATH_BYTES, _SHORT_BYTES = 4096, 3000
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _AT_FDCWD = -100
 _AT_EMPTY_PATH = 0x1000
 _AT_SYMLINK_NOFOLLOW = 0x100
+_AT_SYMLINK_FOLLOW = 0x400
+_DELETED = " (deleted)"
 
 
 class Steps(Protocol):
@@ -119,13 +127,8 @@ class Watcher:
         if call.arch != self._arch.audit or call.number >= 0x40000000:
             self.record.note("privilege", f"foreign system call {call.number & 0x3FFFFFFF}", allowed=False)
             return Answer(errno.ENOSYS)
-        name = self._names.get(call.number, f"syscall {call.number}")
-        if self.steps is not None:
-            self.record = self.steps.record_of(name, call.pid)
-        if self.fixtures is not None:
-            self.fixtures.called(name, call.pid)
         try:
-            return self._handlers.get(name, self._refuse)(name, call)
+            return self._answer(self._names.get(call.number, f"syscall {call.number}"), call)
         except OSError:
             # The caller's memory cannot be read: the kernel would fail the call with EFAULT.
             return Answer(errno.EFAULT)
@@ -135,6 +138,13 @@ class Watcher:
             self.record.unjudged += 1
             return EPERM
 
+    def _answer(self, name: str, call: Notification) -> Answer:
+        if self.steps is not None:
+            self.record = self.steps.record_of(name, call.pid)
+        if self.fixtures is not None:
+            self.fixtures.called(name, call.pid)
+        return self._handlers.get(name, self._refuse)(name, call)
+
     def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
         table: dict[str, Callable[[str, Notification], Answer]] = dict.fromkeys(REFUSED, self._refuse)
         table.update(dict.fromkeys(OPENS, self._open))
@@ -143,7 +153,8 @@ class Watcher:
         table.update(connect=self._address, bind=self._address, sendto=self._address)
         table.update(sendmsg=self._message, sendmmsg=self._message)
         table.update(mmap=self._map, mremap=self._map, socket=self._socket, prctl=self._hide)
-        table.update(getrandom=self._random, getppid=self._parent, exit_group=self._end, flock=self._lock)
+        table.update(getrandom=self._random, getppid=self._parent, exit_group=self._end)
+        table.update(flock=self._reach, ioctl=self._reach, mknod=self._node, mknodat=self._node)
         table.update(dict.fromkeys(FORKS, self._fork), read=self._step, write=self._step)
         return table
 
@@ -217,12 +228,28 @@ class Watcher:
         if name == "creat":
             flags = os.O_WRONLY | os.O_CREAT
         elif name == "openat2":
-            flags = int.from_bytes(kernel.read_memory(call.pid, call.args[2], 8), "little")
+            how = kernel.read_memory(call.pid, call.args[2], _OPEN_HOW.size)
+            if len(how) < _OPEN_HOW.size:
+                raise OSError(errno.EFAULT, "it begins at the end of a page, and the next one is missing")
+            flags, _mode, resolve = _OPEN_HOW.unpack(how)
+            if resolve & kernel.RESOLVE_IN_ROOT:
+                return self._path_in_root(call, flags), flags
         return self._path(call, directory, path_at), flags
+
+    def _path_in_root(self, call: Notification, flags: int) -> str | None:
+        """The absolute path that `openat2` opens with its directory as the root; None where there is none."""
+        text = self._text(call, 1)
+        directory = self._absolute(".", call.pid, signed(call.args[0]))
+        try:
+            return text and resolve_in_root(text, directory, call.pid, follows=not flags & os.O_NOFOLLOW)
+        except TooManyLinks:  # nor does the kernel follow it
+            return None
 
     def _mutate(self, name: str, call: Notification) -> Answer:
         for directory, path_at in MUTATORS[name]:
-            path = self._path(call, directory, path_at)
+            path = None if path_at is None else self._path(call, directory, path_at)
+            if path is None and directory is not None and name in BY_DESCRIPTOR:
+                path = f"/proc/{call.pid}/fd/{signed(call.args[directory])}"
             if path is not None:
                 answer = self._file(path, call.pid, writes=True, follows=follows_link(name, call))
                 if answer.error:
@@ -240,14 +267,16 @@ class Watcher:
         self.record.note("file", resolved, allowed=False, missing=not writes and is_missing(judged, resolved))
         return Answer(errno.EACCES) if judged is paths.Judged.FORBIDDEN else GO_ON
 
-    def _lock(self, _name: str, call: Notification) -> Answer:
-        """A lock on a file of others is theirs to see, and may keep them waiting."""
-        try:
-            path = os.readlink(f"/proc/{call.pid}/fd/{signed(call.args[0])}")  # noqa: PTH115
-        except OSError:
+    def _node(self, name: str, call: Notification) -> Answer:
+        """A file, a pipe or a socket in the program's own directories; never a device."""
+        kind = stat.S_IFMT(call.args[1 if name == "mknod" else 2])
+        return self._refuse(name, call) if kind in (stat.S_IFCHR, stat.S_IFBLK) else self._mutate(name, call)
+
+    def _reach(self, _name: str, call: Notification) -> Answer:
+        """A lock on a file of others is theirs to see, and may keep them waiting; so are its attributes."""
+        path = f"/proc/{call.pid}/fd/{signed(call.args[0])}"
+        if not os.path.lexists(path):
             return GO_ON  # no descriptor: the kernel refuses
-        if not path.startswith("/"):
-            return GO_ON  # a pipe, a socket
         judged, resolved = self._boundary.judge(path, call.pid, writes=True)
         if judged is paths.Judged.INSIDE:
             return GO_ON
@@ -263,9 +292,23 @@ class Watcher:
             return GO_ON
         if os.path.lexists(path):
             self.record.note("process", self._named(path, call), allowed=True)
+            self._note_interpreters(path, call)
         elif not self._boundary.is_program_directory(os.path.dirname(path)):  # noqa: PTH120 - text only
             self.record.note("process", os.path.normpath(path), allowed=False)
         return GO_ON
+
+    def _note_interpreters(self, path: str, call: Notification) -> None:
+        """Record what the kernel starts for a script of the program's own, whose name says nothing."""
+        for _ in range(_INTERPRETERS):
+            resolved = self._boundary.resolve(path, call.pid)
+            if not self._boundary.is_own(resolved):
+                return
+            # A descriptor's file may be removed by now.
+            named = interpreter_of(path if path.startswith(f"/proc/{call.pid}/fd/") else resolved)
+            if named is None:
+                return
+            path = self._absolute(named, call.pid)
+            self.record.note("process", self._named(path, call), allowed=os.path.lexists(path))
 
     def _program(self, name: str, call: Notification) -> str | None:
         """Return the absolute path of what a call executes; a descriptor's own where it names no path."""
@@ -305,7 +348,7 @@ class Watcher:
                 return
             pointer, length = _MESSAGE_HEAD.unpack(head)
             raw = kernel.read_memory(call.pid, pointer, min(length, 128)) if pointer and length else b""
-            target = addresses.parse(raw)
+            target = addresses.parse(raw, sends=True)
             if target is None or target.path is not None or target.goes_nowhere:
                 continue
             text, served = self._recorded(target)
@@ -317,12 +360,11 @@ class Watcher:
     def _network(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
         pid = call.pid
         raw = kernel.read_memory(pid, pointer, min(length, 128)) if pointer and length else b""
-        target = addresses.parse(raw)
+        target = addresses.parse(raw, sends=name.startswith("send"))
         if target is None:
             return GO_ON
         if target.path is not None:
-            # Unnamed and abstract ones are bounded by the network namespace.
-            return self._file(self._absolute(target.path, pid), pid, writes=False) if target.path else GO_ON
+            return self._unix(name, target, pid)
         if name == "bind":
             self.record.network_used = True
             return GO_ON
@@ -336,6 +378,14 @@ class Watcher:
         if not target.goes_nowhere:
             self.record.note("network", text, allowed=target.loopback)
         return GO_ON if target.loopback else Answer(errno.ENETUNREACH)
+
+    def _unix(self, name: str, target: Target, pid: int) -> Answer:
+        """Abstract ones are bounded by the network namespace: one that is not there is outside."""
+        if target.path:
+            return self._file(self._absolute(target.path, pid), pid, writes=name == "bind")
+        if target.text and name != "bind" and target.text not in _abstract_sockets():
+            self.record.note("network", target.text, allowed=False)
+        return GO_ON
 
     def _query_resolver(self, _name: str, _call: Notification) -> Answer:
         """Let a query arrive at the supervisor's own resolver, which reports the name that is requested."""
@@ -351,31 +401,61 @@ class Watcher:
 
     def _path(self, call: Notification, directory: int | None, at: int) -> str | None:
         """The absolute path an argument names, None where it is empty (a descriptor alone is meant)."""
-        if not call.args[at]:
-            return None
-        raw = kernel.read_memory(call.pid, call.args[at], _PATH_BYTES)
-        text = os.fsdecode(raw.split(b"\0", 1)[0])
+        text = self._text(call, at)
         if not text:
             return None
         base = _AT_FDCWD if directory is None else signed(call.args[directory])
         return self._absolute(text, call.pid, base)
+
+    def _text(self, call: Notification, at: int) -> str | None:
+        """The path an argument points to; None where there is none."""
+        if not call.args[at]:
+            return None
+        raw = kernel.read_memory(call.pid, call.args[at], _PATH_BYTES)
+        return os.fsdecode(raw.split(b"\0", 1)[0]) or None
 
     def _absolute(self, path: str, pid: int, directory: int = _AT_FDCWD) -> str:
         if path.startswith("/"):
             return path
         link = f"/proc/{pid}/cwd" if directory == _AT_FDCWD else f"/proc/{pid}/fd/{directory}"
         try:
-            return f"{os.readlink(link)}/{path}"  # noqa: PTH115 - in the path of every open
-        except OSError:
-            return f"/{path}"
+            text = os.readlink(link)  # noqa: PTH115 - in the path of every open
+        except OSError as problem:
+            return f"{link}/{path}" if problem.errno == errno.ENAMETOOLONG else f"/{path}"
+        # The name of a removed directory may be another's by now, and too long a path is none.
+        unnamed = text.endswith(_DELETED) or len(text) + len(path) >= _SHORT_BYTES
+        return f"{link}/{path}" if unnamed else f"{text}/{path}"
 
 
 def _hold_none(_pid: int, _code: int) -> bool:
     return False
 
 
+def _abstract_sockets() -> set[str]:
+    """Return the names of the abstract sockets in this network namespace, as `addresses` writes them."""
+    with open("/proc/self/net/unix", "rb") as file:  # noqa: PTH123
+        rows = [row.split(None, 7) for row in file.read().splitlines()]
+    return {addresses.abstract_text(row[7][1:]) for row in rows if len(row) == 8 and row[7].startswith(b"@")}
+
+
+def interpreter_of(script: str) -> str | None:
+    """Return the program that the first line of a script names; None of what is no script."""
+    try:
+        fd = os.open(script, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        head = os.pread(fd, _FIRST_LINE_BYTES, 0) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+    finally:
+        os.close(fd)
+    words = head.partition(b"\n")[0].removeprefix(b"#!").split(None, 1)
+    return os.fsdecode(words[0].partition(b"\0")[0]) if head.startswith(b"#!") and words else None
+
+
 def follows_link(name: str, call: Notification) -> bool:
     """Return whether a call that changes a file follows a link at the end of its path."""
+    if name == "linkat":
+        return bool(call.args[4] & _AT_SYMLINK_FOLLOW)
     if name in NOT_FOLLOWED:
         return False
     flags = NOFOLLOW_FLAGS.get(name)

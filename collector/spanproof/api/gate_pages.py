@@ -1,0 +1,133 @@
+"""A report of the gate as a page: assertions, the cases against them, and the code to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pydantic import Field
+
+from spanproof.api import pages
+from spanproof.api.models import Answer
+from spanproof.gate.outputs import CodeMark
+from spanproof.trace import Language
+
+_MOST_ASSERTIONS: Final = 200
+_MOST_CASES: Final = 50
+_CONTEXT: Final = 3
+"""Lines shown around a mark."""
+
+
+class GateCase(Answer):
+    """A case that speaks against an assertion."""
+
+    trace_id: str
+    run_span_id: str
+    agent: str
+    state: str
+    value: float | None
+    explanation: str
+
+
+class GateMark(Answer):
+    """Lines of a snippet that are to blame, with those around them."""
+
+    uri: str
+    rule: str
+    message: str
+    line: int
+    end_line: int
+    first: int = Field(description="Number of the first line shown.")
+    lines: list[str] = Field(description="HTML, escaped, as of a snippet.")
+
+
+class GateAssertion(Answer):
+    """An assertion with its verdict."""
+
+    assertion: str
+    layer: str
+    verdict: str
+    reason: str
+    judged: int
+    satisfied: int
+    share: float | None
+    low: float | None
+    high: float | None
+    failing: list[GateCase]
+    marks: list[GateMark] = Field(description="Code to blame; empty where the report holds none.")
+
+
+class GatePage(Answer):
+    """A report of the gate, or of an assertion that was tried."""
+
+    name: str
+    passed: bool
+    cut: bool = Field(description="Whether there were more scores than are read.")
+    assertions: list[GateAssertion]
+
+
+def gate_page(
+    name: str,
+    report: Mapping[str, Any],
+    *,
+    cut: bool = False,
+    marks: Sequence[Sequence[CodeMark]] = (),
+) -> GatePage:
+    """Return a report of the gate, with the first 50 cases against each assertion.
+
+    Args:
+        name: of the report.
+        report: as `spanproof gate --json` writes it.
+        cut: whether there were more scores than were read.
+        marks: of each assertion the code to blame, where that is at hand.
+    """
+    return GatePage(
+        name=name,
+        passed=bool(report["passed"]),
+        cut=cut,
+        assertions=[
+            _assertion(each, marks[index] if index < len(marks) else ())
+            for index, each in enumerate(report["assertions"][:_MOST_ASSERTIONS])
+        ],
+    )
+
+
+def _assertion(given: Mapping[str, Any], marks: Sequence[CodeMark]) -> GateAssertion:
+    low, high = given.get("interval") or (None, None)
+    return GateAssertion(
+        assertion=pages.text(str(given["assertion"])),
+        layer=str(given["layer"] or ""),
+        verdict=str(given["verdict"]),
+        reason=pages.text(str(given.get("reason", ""))),
+        judged=given.get("judged", 0),
+        satisfied=given.get("satisfied", 0),
+        share=given.get("share"),
+        low=low,
+        high=high,
+        failing=[
+            GateCase(
+                trace_id=str(case["trace_id"]),
+                run_span_id=str(case["run_span_id"]),
+                agent=pages.text(str(case["agent"])),
+                state=str(case["state"]),
+                value=case["value"],
+                explanation=pages.text(str(case["explanation"])),
+            )
+            for case in given.get("failing", [])[:_MOST_CASES]
+        ],
+        marks=[_mark(each) for each in marks],
+    )
+
+
+def _mark(mark: CodeMark) -> GateMark:
+    lines = pages.code_lines(mark.source, Language(mark.language))
+    first, end = max(1, mark.line - _CONTEXT), mark.end_line + _CONTEXT
+    return GateMark(
+        uri=pages.text(mark.uri),
+        rule=pages.text(mark.rule),
+        message=pages.text(mark.message),
+        line=mark.line,
+        end_line=mark.end_line,
+        first=first,
+        lines=lines[first - 1 : end],
+    )

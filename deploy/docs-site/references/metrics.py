@@ -1,0 +1,56 @@
+"""The reference of the collector's own metrics, from a collector that runs."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry
+from tables import table
+
+from spanproof.cli.commands.serve import collector_for
+from spanproof.config.model import load_config
+
+_HEAD = """\
+# Metrics
+
+What the collector serves for Prometheus at `/metrics`, and sends as OTLP to targets with
+`forward.<n>.metrics`. Label values come from fixed lists, from the configuration (targets, sinks, rules)
+or, for verdicts, from traces: their number is bounded by `metrics.max_cohorts`. A histogram has the series
+`_bucket`, `_sum` and `_count`. `spanproof_kafka_*` are 0 without Kafka; the gauges of alerts are served by
+the roles that evaluate alerts.
+
+This page is written by `make reference`.
+
+"""
+
+
+def render() -> str:
+    """Return the page."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {
+            "receivers.grpc.port": "0",
+            "receivers.http.port": "0",
+            "wal.directory": str(Path(folder, "wal")),
+            "store.location": str(Path(folder, "store")),
+            "evaluation.replay": "false",
+            "verdicts.enabled": "true",
+        }
+        with collector_for(load_config(None, {}, settings)) as collector:
+            return _HEAD + _table(collector.telemetry.registry)
+
+
+def _table(registry: CollectorRegistry) -> str:
+    # The client library shows the labels of a metric without samples nowhere else.
+    labels = {
+        name: getattr(metric, "_labelnames", ())
+        for name, metric in registry._names_to_collectors.items()  # noqa: SLF001
+    }
+    rows = []
+    for metric in sorted(registry.collect(), key=lambda each: each.name):
+        name = f"{metric.name}_total" if metric.type == "counter" else metric.name
+        named = getattr(metric, "_labelnames", None) or labels.get(metric.name, ())
+        rows.append(
+            (f"`{name}`", metric.type, ", ".join(f"`{label}`" for label in named), metric.documentation)
+        )
+    return table(("metric", "type", "labels", "meaning"), rows)

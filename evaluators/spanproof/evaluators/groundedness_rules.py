@@ -1,0 +1,22 @@
+"""Names of the rules of groundedness that decide without the learned choice; a configuration may switch them off."""  # noqa: E501
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class GroundednessRule(StrEnum):
+    """A rule; docs/layers/groundedness.md has a line and an example of each."""
+
+    SLIP = "slip"
+    LATER_WORD = "later-word"
+    ONLY_VALUE = "only-value"
+    UNKNOWN_IDENTIFIER = "unknown-identifier"
+    KNOWN_IDENTIFIER = "known-identifier"
+    GIVEN_VALUE = "given-value"
+    LONE_RECORD = "lone-record"
+    KNOWN_STATE = "known-state"
+    DIRECTION = "direction"
+    SUPERLATIVE = "superlative"
+    COMPARISON = "comparison"
+    QUANTIFIER = "quantifier"

@@ -1,0 +1,372 @@
+"""Features of a claim and its bindings: what the learned choice sees.
+
+Names, values and words of the answer are not among them, so that a model cannot learn a data set's subjects.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log1p, log10
+
+from spanproof.evaluators.groundedness_rules import GroundednessRule
+from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Bound, Frame
+from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
+from spanproof.evaluators.layers.groundedness.model import Cause
+from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
+from spanproof.evaluators.layers.groundedness.solve.derive import Derivation, Derived
+from spanproof.evaluators.layers.groundedness.solve.match import Match
+from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
+from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
+from spanproof.evaluators.layers.groundedness.values.model import Kind, is_year
+from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
+
+_PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
+_BEST = 8
+_MAX_BARE = 80
+_WORD = re.compile(r"[^\W_]|[\[\]{}|]")
+_KINDS = (Kind.ID, Kind.DATE, Kind.TIME, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY)
+
+VALUE_FEATURES = (
+    "equal", "equal_name", "equal_label", "equal_scope", "equal_quality", "equals", "other", "other_name",
+    "other_label", "other_scope", "margin", "compared", "task", "system", "arguments", "hit", "hit_fit", "hit_cued",  # noqa: E501
+    "hit_alike", "hit_named", "hit_year", "hit_margin", "equal_year", "other_year",
+    "chance", "miss", "misprint", "digits", "small", "year", "spelled", "soft", "negated", "inexact", "overtaken",  # noqa: E501
+    "rival_same_field", "prose", "unfound", "slip", *(f"is_{kind}" for kind in _KINDS),
+)  # fmt: skip
+STATE_FEATURES = (
+    "equal", "equal_scope", "equal_name", "other", "other_scope", "other_name", "margin", "elsewhere", "given",  # noqa: E501
+    "scoped", "soft", "negated", "labelled", "capital",
+)  # fmt: skip
+
+
+def value_features(
+    binding: Binding, derivation: Derivation, base: FactBase, sources: Sequence[Source]
+) -> list[float]:
+    """Return the features of a value claim, in the order of `VALUE_FEATURES`."""
+    frame = binding.frame
+    said = frame.mention.value
+    in_outputs = [each for each in binding.equal if _is_output(each, sources)]
+    equal = in_outputs[0] if in_outputs else None
+    others = [
+        each
+        for each in binding.other
+        if (_is_output(each, sources) and each.fact.value.kind is not Kind.DATE) or said.kind is Kind.DATE
+    ]
+    other = others[0] if others else None
+    given = dict.fromkeys(SourceKind, 0.0)
+    for each in binding.equal:
+        kind = sources[each.fact.source].kind
+        given[kind] = max(
+            given[kind],
+            0.5 + 0.25 * min(2.0, each.name + each.scope) if each.match is not Match.SIDE else 0.3,
+        )
+    hit = derivation.hits[0] if derivation.hits else None
+    miss = derivation.misses[0] if derivation.misses else None
+    whole = said.kind is Kind.NUMBER and said.step in (0.0, 1.0)
+    year = is_year(said)
+    unfound = equal is None and max(given.values()) == 0 and not (hit is not None and derivation.chance < 0.6)
+    slip = misprint(binding, base, sources)
+    return [
+        float(equal is not None),
+        equal.name if equal else 0.0,
+        equal.label if equal else 0.0,
+        equal.scope if equal else 0.0,
+        equal.match.value if equal else 0.0,
+        log1p(len(in_outputs)),
+        float(other is not None),
+        other.name if other else 0.0,
+        other.label if other else 0.0,
+        other.scope if other else 0.0,
+        (equal.total if equal else 0.0) - (other.total if other else 0.0),
+        log1p(binding.compared),
+        given[SourceKind.TASK],
+        given[SourceKind.SYSTEM],
+        given[SourceKind.ARGUMENTS],
+        float(hit is not None),
+        hit.fit if hit else 0.0,
+        float(hit.cued) if hit else 0.0,
+        float(hit.alike) if hit else 0.0,
+        hit.named if hit else 0.0,
+        hit.year if hit else 0.0,
+        _margin(hit, derivation) if hit else 0.0,
+        equal.year if equal else 0.0,
+        other.year if other else 0.0,
+        derivation.chance,
+        miss.fit if miss else 0.0,
+        slip,
+        _digits(said.number, said.step)
+        if said.kind in (Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY)
+        else 4.0,
+        float(whole and abs(said.number) < 13),
+        float(year),
+        float(frame.mention.spelled),
+        float(frame.soft),
+        float(frame.negated),
+        float(frame.bound is not Bound.EXACT),
+        float(is_overtaken(equal, others) is not None),
+        rival_of_field(equal, others),
+        float(equal is not None and equal.fact.role is Role.PROSE),
+        float(unfound),
+        slip * unfound,
+        *(float(said.kind is kind) for kind in _KINDS),
+    ]
+
+
+def _margin(hit: Derived, derivation: Derivation) -> float:
+    """Return how much better a hit fits than the best other result of its operation."""
+    return hit.fit - max((miss.fit for miss in derivation.misses if miss.op is hit.op), default=0.0)
+
+
+def _is_output(scored: Scored, sources: Sequence[Source]) -> bool:
+    return sources[scored.fact.source].kind in (SourceKind.OUTPUT, SourceKind.ERROR)
+
+
+def _digits(number: float, step: float) -> float:
+    return min(8.0, log10(max(1.0, abs(number) / step)) + 1 if step else 1.0)
+
+
+def misprint(binding: Binding, base: FactBase, sources: Sequence[Source]) -> float:
+    """Return how near another value's characters are: its scope where one character or two exchanged differ."""  # noqa: E501
+    frame = binding.frame
+    said = frame.text.strip("#$€£ ").lower()
+    best = 0.0
+    if frame.mention.value.kind is Kind.ID:
+        for fact in base.by_kind[Kind.ID][:4000]:
+            if sources[fact.source].kind is SourceKind.OUTPUT and slipped(said, fact.value.text):
+                return 1.0
+        return 0.0
+    for each in binding.other[:20]:
+        known = base.texts[each.fact.source][each.fact.start : each.fact.end].strip("#$€£ ").lower()
+        if slipped(said, known):
+            best = max(best, 0.2 + 0.4 * each.scope + 0.4 * each.name)
+    return best
+
+
+def slipped(said: str, known: str) -> bool:
+    """Return whether two texts differ in one digit of three or more, or in two neighbouring digits exchanged.
+
+    Of numbers the significant digits count: `$54.00` and `4500` cents are 54 and 45.
+    """
+    said, known = _significant(said), _significant(known)
+    if len(said) != len(known) or len(said) < 2:
+        return False
+    wrong = [place for place, (one, two) in enumerate(zip(said, known, strict=True)) if one != two]
+    if not wrong or any(not (said[place].isdigit() and known[place].isdigit()) for place in wrong):
+        return False
+    if len(wrong) == 1:
+        return len(said) > 2
+    return (
+        len(wrong) == 2
+        and wrong[1] - wrong[0] == 1
+        and said[wrong[0]] == known[wrong[1]]
+        and said[wrong[1]] == known[wrong[0]]
+    )
+
+
+def _significant(text: str) -> str:
+    bare = text.replace(",", "").strip("+-−$€£% ")
+    if not bare.replace(".", "").isdigit() or bare.count(".") > 1:
+        return text
+    return bare.replace(".", "").strip("0")
+
+
+def is_overtaken(equal: Scored | None, others: Sequence[Scored]) -> Scored | None:
+    """Return the later output's value of the same field, where the stated one stands in an earlier output only."""  # noqa: E501
+    if equal is None or not equal.fact.path or equal.fact.role is not Role.CELL:
+        return None
+    for each in others[:20]:
+        later = each.fact.source > equal.fact.source and each.fact.path == equal.fact.path
+        if later and each.scope >= equal.scope - 0.05 and each.name >= equal.name:
+            return each
+    return None
+
+
+def rival_of_field(equal: Scored | None, others: Sequence[Scored]) -> float:
+    """Return how near a record is named whose same field has another value; 0 without one."""
+    if equal is None:
+        return max((each.scope * each.name for each in others[:5]), default=0.0)
+    return max(
+        (each.scope for each in others if each.fact.words == equal.fact.words and each.fact.words),
+        default=0.0,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Refutation:
+    """What refutes a claim without a doubt: the rule, the cause, and the value that stands in its place."""
+
+    rule: GroundednessRule
+    cause: Cause
+    rival: Scored
+
+
+def find_refutation(
+    binding: Binding, derivation: Derivation, base: FactBase, sources: Sequence[Source], read: AnswerFrames
+) -> Refutation | None:
+    """Return what refutes a value whatever else is known: a slip, or a later word of the same field.
+
+    A slip: no source has the value nor gives it, and the field that is named differs from it in one digit or
+    in two exchanged. Real answers that are right almost never look so, changed digits half the time. A value
+    that the answer states as well stands in the place of none.
+    """
+    frame = binding.frame
+    said = frame.mention.value
+    others = [each for each in binding.other if _is_output(each, sources)]
+    outputs = [each for each in binding.equal if _is_output(each, sources)]
+    year = is_year(said)
+    if (
+        frame.bound is not Bound.EXACT
+        or frame.soft
+        or year
+        or said.kind is Kind.TIME
+        or (said.kind is Kind.ID and not outputs)
+        or frame.mention.spelled
+    ):
+        return None
+    if len(outputs) < len(binding.equal):
+        return None
+    if outputs:
+        later = is_overtaken(outputs[0], others) if said.kind is not Kind.ID else None
+        low, high = read.sentence_at(frame.line, frame.mention.start)
+        if (
+            later is None
+            or _PAST.search(read.answer[low:high])
+            or _is_stated(later, read, frame)
+            or not _same_thing(outputs[0], later, base)
+        ):
+            return None
+        return Refutation(GroundednessRule.LATER_WORD, Cause.OVERTAKEN, later)
+    if derivation.hits and (derivation.chance < 0.6 or derivation.hits[0].cued):
+        return None
+    digits = frame.text.strip("#$€£ ").lower()
+    last = max((place for place, source in enumerate(sources) if source.kind is SourceKind.OUTPUT), default=0)
+    for place, each in enumerate(others):
+        known = base.texts[each.fact.source][each.fact.start : each.fact.end].strip("#$€£ ").lower()
+        close = place < _BEST and (each.name >= 0.5 or each.scope >= 0.5 or _is_lone(each, others, said.kind))
+        close = close or (each.fact.source == last and is_bare(each.fact, base))
+        if (
+            close
+            and each.fact.role is not Role.HEADER
+            and slipped(digits, known)
+            and not _is_stated(each, read, frame)
+        ):
+            return Refutation(GroundednessRule.SLIP, Cause.OTHER_VALUE, each)
+    alone = len(read.frames) == 1 and binding.compared == 1 and bool(others) and not derivation.hits
+    if alone and others[0].name >= 0.6 and others[0].fact.value.kind in (said.kind, Kind.NUMBER):
+        return Refutation(GroundednessRule.ONLY_VALUE, Cause.OTHER_VALUE, others[0])
+    return None
+
+
+def _is_lone(scored: Scored, others: Sequence[Scored], kind: Kind) -> bool:
+    """Return whether outputs hold few other values, or none of the kind that a unit or a currency tells."""
+    alike = {each.fact.value.number for each in others if each.fact.value.kind is kind}
+    return len(others) <= 3 or (kind is not Kind.NUMBER and alike == {scored.fact.value.number})
+
+
+def is_unmistakable(binding: Binding, base: FactBase, sources: Sequence[Source], read: AnswerFrames) -> bool:
+    """Return whether a value stands in one lone record, and no later value in its field.
+
+    A lone record is a single object, a short sentence or a bare value that is all that its line prints.
+    """
+    equal = next((each for each in binding.equal if _is_output(each, sources)), None)
+    said = binding.frame.mention.value
+    matches = (Match.EXACT, Match.ROUNDED, Match.MINOR)
+    if equal is None or equal.match not in matches or said.kind is Kind.ID:
+        return False
+    bare = is_bare(equal.fact, base)
+    if said.kind not in (Kind.DATE, Kind.TIME) and _digits(said.number, said.step) < (2 if bare else 3):
+        return False
+    lone = bare or base.records[equal.fact.record].group is None
+    if not lone and not (equal.fact.role is Role.PROSE and binding.compared <= 3):
+        return False
+    rivals = [
+        each
+        for each in binding.other
+        if _is_output(each, sources)
+        and each.fact.source >= equal.fact.source
+        and not _is_stated(each, read, binding.frame)
+    ]
+    return not any(each.fact.words == equal.fact.words or each.total > equal.total + 0.5 for each in rivals)
+
+
+def is_given(binding: Binding, sources: Sequence[Source]) -> bool:
+    """Return whether a date, a time or a number of three digits is given, and no output is about it.
+
+    What an agent asked a tool for is what the tool's output is about: a date among the arguments is as good
+    as one in the output.
+    """
+    said = binding.frame.mention.value
+    timely = said.kind in (Kind.DATE, Kind.TIME)
+    if said.kind is Kind.ID or not (timely or _digits(said.number, said.step) >= 3):
+        return False
+    given = {sources[each.fact.source].kind for each in binding.equal if each.match is not Match.SIDE}
+    given -= {SourceKind.OUTPUT, SourceKind.ERROR}
+    if timely and SourceKind.ARGUMENTS in given:
+        return True
+    about = any(
+        each.name >= 0.5 and each.scope >= 0.5 for each in binding.other[:5] if _is_output(each, sources)
+    )
+    return bool(given) and not about
+
+
+def is_bare(fact: Fact, base: FactBase) -> bool:
+    """Return whether a line prints values and nothing else, such as the `4500 45.0` of `print(a, b)`."""
+    text = base.texts[fact.source]
+    line = text[text.rfind("\n", 0, fact.start) + 1 : (text.find("\n", fact.end) + 1 or len(text) + 1) - 1]
+    return len(line) <= _MAX_BARE and not _WORD.search(_without(line))
+
+
+def _without(line: str) -> str:
+    """Return a line without the values that it writes."""
+    for mention in reversed(scan_cached(line)):
+        line = line[: mention.start] + line[mention.end :]
+    return line
+
+
+def _is_stated(scored: Scored, read: AnswerFrames, frame: Frame) -> bool:
+    known = scored.fact.value
+    return any(
+        other is not frame
+        and (other.mention.value.number, other.mention.value.date) == (known.number, known.date)
+        and other.mention.value.text == known.text
+        for other in read.frames
+    )
+
+
+def _same_thing(one: Scored, two: Scored, base: FactBase) -> bool:
+    """Whether two records are of one thing: both stand alone, and no name or text of theirs differs."""
+    records = one.fact.record, two.fact.record
+    if any(base.records[record].group is not None for record in records):
+        return False
+    names = [
+        {
+            fact.path: fact.value.text
+            for fact in base.by_record[record]
+            if fact.value.kind in (Kind.ID, Kind.TEXT)
+        }
+        for record in records
+    ]
+    return all(names[0][path] == names[1][path] for path in names[0].keys() & names[1].keys())
+
+
+def state_features(binding: StateBinding, label_words: bool, text: str) -> list[float]:
+    """Return the features of a state claim, in the order of `STATE_FEATURES`."""
+    frame = binding.claim.frame
+    return [
+        float(binding.equal is not None),
+        binding.equal_scope,
+        binding.equal_name,
+        float(binding.other is not None),
+        binding.other_scope,
+        binding.other_name,
+        binding.equal_scope + 0.5 * binding.equal_name - binding.other_scope - 0.5 * binding.other_name,
+        log1p(binding.elsewhere),
+        log1p(binding.given),
+        float(binding.scoped),
+        float(frame.soft),
+        float(frame.negated),
+        float(label_words),
+        float(text[:1].isupper()),
+    ]

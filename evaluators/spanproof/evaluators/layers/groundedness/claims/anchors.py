@@ -1,0 +1,103 @@
+"""Names of records in an answer: identifiers, texts of cells, dates and years that rows are known by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase
+from spanproof.evaluators.layers.groundedness.values.model import Kind, Mention, same_date
+from spanproof.evaluators.layers.groundedness.values.words import STOP, stem, word_spans
+
+MAX_ANCHORS = 400
+_MAX_FACTS = 200
+_STRENGTH = {
+    Kind.ID: 1.0,
+    Kind.TEXT: 0.8,
+    Kind.DATE: 0.45,
+    Kind.NUMBER: 0.2,
+    Kind.TIME: 0.3,
+    Kind.MONEY: 0.25,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A part of an answer that names cells of the base.
+
+    Attributes:
+        records: the records of those cells.
+        strength: how much the anchor tells: an identifier of one record most, a word of many rows least.
+    """
+
+    start: int
+    end: int
+    kind: Kind
+    facts: tuple[Fact, ...]
+    records: frozenset[int]
+    strength: float
+
+
+def find_anchors(answer: str, mentions: list[Mention], base: FactBase) -> list[Anchor]:
+    """Return the anchors of an answer, in order."""
+    found = [*_texts(answer, base), *_values(answer, mentions, base)]
+    return sorted(found, key=lambda anchor: anchor.start)[:MAX_ANCHORS]
+
+
+def _made(start: int, end: int, kind: Kind, facts: list[Fact], words: int = 1) -> Anchor:
+    records = frozenset(fact.record for fact in facts[:_MAX_FACTS])
+    strength = _STRENGTH.get(kind, 0.2) * (1.0 + 0.15 * min(words - 1, 3)) / max(1.0, len(records)) ** 0.5
+    return Anchor(start, end, kind, tuple(facts[:_MAX_FACTS]), records, strength)
+
+
+def _texts(answer: str, base: FactBase) -> list[Anchor]:
+    """Find texts of cells, the longest at each word."""
+    words = [(stem(word), start, end) for word, start, end in word_spans(answer.replace("_", " "))]
+    found: list[Anchor] = []
+    at = 0
+    while at < len(words):
+        length, facts = _longest(words, at, base)
+        if facts and not (length == 1 and (words[at][0] in STOP or len(words[at][0]) < 2)):
+            found.append(_made(words[at][1], words[at + length - 1][2], Kind.TEXT, facts, length))
+            at += length
+        else:
+            at += 1
+    return found
+
+
+def _longest(words: list[tuple[str, int, int]], at: int, base: FactBase) -> tuple[int, list[Fact]]:
+    length = 0
+    facts: list[Fact] = []
+    for tokens, fact in base.by_text.get(words[at][0], ())[:400]:
+        size = len(tokens)
+        if size < length or at + size > len(words):
+            continue
+        if all(words[at + offset][0] == token for offset, token in enumerate(tokens)):
+            if size > length:
+                length, facts = size, []
+            facts.append(fact)
+    return length, facts
+
+
+def _values(answer: str, mentions: list[Mention], base: FactBase) -> list[Anchor]:
+    found = []
+    for mention in mentions:
+        kind = mention.value.kind
+        facts: list[Fact] = []
+        if kind is Kind.ID:
+            facts = [fact for _, fact in base.by_text.get(f"#{mention.value.text}", ())]
+        elif kind is Kind.DATE:
+            facts = [fact for fact in base.by_kind[Kind.DATE][:2000] if same_date(mention.value, fact.value)]
+        elif kind is Kind.NUMBER and not mention.spelled:
+            digits = answer[mention.start : mention.end]
+            if len(digits) >= 4 and digits.isdigit():
+                facts = [fact for _, fact in base.by_text.get(f"#{digits}", ())]
+                kind = Kind.ID if facts else kind
+            if not facts:
+                facts = [
+                    fact
+                    for fact in base.by_kind[Kind.NUMBER][:3000]
+                    if fact.value.number == mention.value.number
+                ]
+        if facts:
+            found.append(_made(mention.start, mention.end, kind, facts))
+    return found

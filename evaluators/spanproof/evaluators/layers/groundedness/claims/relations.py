@@ -1,0 +1,131 @@
+"""Relations that an answer states between records: superlatives and comparisons.
+
+In: the frames of an answer. Out: relations: the word, which way it goes, the fields it may be about, and the
+names of records around it. "At least 5", "one of the largest" and the like are none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+
+from spanproof.evaluators.layers.groundedness.claims.anchors import Anchor
+from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames
+from spanproof.evaluators.layers.groundedness.claims.outline import clause_breaks
+from spanproof.evaluators.layers.groundedness.model import ClaimKind
+from spanproof.evaluators.layers.groundedness.values.model import Kind
+from spanproof.evaluators.layers.groundedness.values.words import stem, word_spans
+
+_MAX_RELATIONS = 20
+_PHRASE = 5
+_UNLIKE = re.compile(
+    r"(?:\b(?:second|third|fourth|fifth|next|one of(?: the)?|among(?: the)?|not(?: the)?|isn['’]t(?: the)?|two|three|four|five|\d+|"  # noqa: E501
+    r"at|of|if|whether|which|what|find(?:ing)?|almost|nearly|probably|likely)\s+(?:the\s+)?)\Z",
+    re.IGNORECASE,
+)
+_THE = re.compile(r"\b(?:the|has|have|had|with|its|their)\s+\Z", re.IGNORECASE)
+_BARE = frozenset(("most", "least", "latest", "maximum", "minimum"))
+_PHRASE_END = re.compile(r"[.,;:()!?\n]|\b(?:is|are|was|were|has|have|had|at|with|by|in|on|among|than|and|but|for|of)\b", re.IGNORECASE)  # fmt: skip  # noqa: E501
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A superlative or a comparison.
+
+    Attributes:
+        sign: 1 where the subject has more, -1 where it has less.
+        fields: stems of the fields that the word itself is about; empty where words beside it name one.
+        phrase: stems of the words right behind it.
+        sentence: stems of all words of its sentence.
+        subjects, objects: names of records before and after "than"; of a superlative all are subjects.
+    """
+
+    kind: ClaimKind
+    start: int
+    end: int
+    sign: int
+    fields: frozenset[str]
+    phrase: tuple[str, ...]
+    sentence: frozenset[str]
+    subjects: tuple[Anchor, ...]
+    objects: tuple[Anchor, ...] = ()
+
+
+@lru_cache(maxsize=1)
+def _lexicon() -> dict[str, tuple[ClaimKind, int, frozenset[str]]]:
+    text = (resources.files(__package__) / "comparatives.txt").read_text(encoding="utf-8")
+    found = {}
+    for line in text.splitlines():
+        if line and line[0] != "#":
+            form, word, sign, *fields = line.split()
+            kind = ClaimKind.SUPERLATIVE if form == "superlative" else ClaimKind.COMPARISON
+            found[word.replace("_", " ")] = (
+                kind,
+                1 if sign == "+" else -1,
+                frozenset(map(stem, fields)),
+            )
+    return found
+
+
+@lru_cache(maxsize=1)
+def _words() -> re.Pattern[str]:
+    names = sorted(map(re.escape, _lexicon()), key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(names)})\b", re.IGNORECASE)
+
+
+def find_relations(read: AnswerFrames) -> list[Relation]:
+    """Return the relations of an answer, in order."""
+    found: list[Relation] = []
+    for match in _words().finditer(read.answer):
+        if len(found) == _MAX_RELATIONS:
+            break
+        kind, sign, fields = _lexicon()[match.group().lower()]
+        low, high = read.sentence_at(read.line_at(match.start()), match.start())
+        before = read.answer[low : match.start()]
+        if not low <= match.start() < high or SOFT.search(read.answer[low:high]) or _UNLIKE.search(before):
+            continue
+        if match.group().lower() in _BARE and kind is ClaimKind.SUPERLATIVE and not _THE.search(before):
+            continue
+        than = re.compile(r"\bthan\b", re.IGNORECASE).search(read.answer, match.end(), high)
+        if (than is None) == (kind is ClaimKind.COMPARISON):
+            continue
+        ended = _PHRASE_END.search(read.answer, match.end(), high)
+        phrase = _stems(read, match.end(), ended.start() if ended else high)[:_PHRASE]
+        subjects, objects = _around(read, low, high, match.span(), than.end() if than else None)
+        words = frozenset(_stems(read, low, high))
+        found.append(Relation(kind, *match.span(), sign, fields, phrase, words, subjects, objects))
+    return found
+
+
+def _stems(read: AnswerFrames, low: int, high: int) -> tuple[str, ...]:
+    return tuple(stem(word) for word, _, _ in word_spans(read.answer[low:high].replace("_", " ")))
+
+
+def _around(
+    read: AnswerFrames, low: int, high: int, word: tuple[int, int], than: int | None
+) -> tuple[tuple[Anchor, ...], tuple[Anchor, ...]]:
+    names = [
+        anchor
+        for anchor in read.anchors
+        if anchor.kind in (Kind.TEXT, Kind.ID)
+        and low <= anchor.start < high
+        and not (anchor.start < word[1] and anchor.end > word[0])
+    ]
+    if than is None:
+        return tuple(_in_clause(names, read, low, high, word[0])), ()
+    stop = next((place for place in clause_breaks(read.answer, than, high) if place > than), high)
+    return tuple(each for each in names if each.end <= word[0]), tuple(
+        each for each in names if than <= each.start < stop
+    )
+
+
+def _in_clause(names: list[Anchor], read: AnswerFrames, low: int, high: int, place: int) -> Iterator[Anchor]:
+    """Yield the names in the clause of a place, or else all of its sentence."""
+    breaks = [low, *clause_breaks(read.answer, low, high), high]
+    start = max(each for each in breaks if each <= place)
+    stop = min((each for each in breaks if each > place), default=high)
+    near = [each for each in names if start <= each.start < stop]
+    yield from near or names

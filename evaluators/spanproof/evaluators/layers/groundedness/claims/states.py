@@ -1,0 +1,182 @@
+"""States that an answer gives to things: words of which only one can hold of a field.
+
+In: an answer and the base. Out: state claims: a word of a set whose members exclude each other, where it is
+used as a value. The sets come from a lexicon and from the fields of the base: values of one column, and
+sibling keys such as the cabins of a price list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+
+from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Frame, frame_of
+from spanproof.evaluators.layers.groundedness.facts.base import FactBase, Role
+from spanproof.evaluators.layers.groundedness.values.model import Kind, Mention, Value
+from spanproof.evaluators.layers.groundedness.values.words import STOP, split_name, stem
+
+State = tuple[str, ...]
+MAX_STATES = 60
+_MAX_LIVELY = 12
+
+
+# What will be, may be or was asked for is no state that a record has now.
+_NOT_YET = re.compile(
+    r"\b(?:(?:will|would|can|could|may|might|must|should|shall|to)\s+(?:then\s+|also\s+)?(?:be|get)|(?:wish|want|like)(?:es|ed)?\s+to)\s+\Z",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"(?:\b(?:not|no|never|neither|without|isn|aren|wasn|weren)\b|n['’]t\b)[^,;.\n]{0,22}\Z", re.IGNORECASE)  # fmt: skip  # noqa: E501
+
+
+@dataclass(frozen=True, slots=True)
+class StateClaim:
+    """A state that an answer says.
+
+    Attributes:
+        usual: the state's usual name; `rivals` the names of those that exclude it.
+        denied: whether it is said not to hold.
+        usually: whether it is a word that is a state anywhere, rather than a value of some field of the base.
+    """
+
+    frame: Frame
+    usual: State
+    rivals: frozenset[State]
+    denied: bool = False
+    usually: bool = True
+
+
+class States:
+    """The states of one base: usual names of phrases, and what excludes what."""
+
+    def __init__(self, base: FactBase, synonyms: Mapping[str, Sequence[str]]) -> None:
+        self.usual: dict[State, State] = {}
+        self.rivals: dict[State, set[State]] = defaultdict(set)
+        self.usually: set[str] = {form for groups in _lexicon_forms() for form in groups}
+        self.usually.update(_form(other) for others in synonyms.values() for other in others)
+        self.forms = set(self.usually)
+        self._first: dict[str, list[State]] = defaultdict(list)
+        for names in _lexicon():
+            self._add_set(
+                [group[0] for group in names], {other: group[0] for group in names for other in group}
+            )
+        for usual, others in synonyms.items():
+            known = self.usual.get(_state(usual), _state(usual))
+            self._add_set([known], {known: known, **{_state(other): known for other in others}})
+        for fact in base.facts:
+            if fact.value.kind is Kind.TEXT and len(fact.value.text) < 30:
+                self.forms.add(_form(base.texts[fact.source][fact.start : fact.end]))
+            if len(fact.path) >= 2:
+                self.forms.add(_form(fact.path[-1]))
+        for values in _fields(base):
+            self._add_set(sorted(values), {value: value for value in values})
+        for phrases in self._first.values():
+            phrases.sort(key=lambda phrase: -len(phrase))
+
+    def _add_set(self, members: Sequence[State], names: Mapping[State, State]) -> None:
+        for phrase, usual in names.items():
+            if phrase and phrase not in self.usual:
+                self.usual[phrase] = usual
+                self._first[phrase[0]].append(phrase)
+        for member in members:
+            self.rivals[member].update(other for other in members if other != member)
+
+    def of(self, text: str) -> State | None:
+        """Return the usual name of the state that a cell's text is, None where it is none."""
+        return self.usual.get(tuple(text.split()))
+
+    def find(self, words: Sequence[tuple[str, int, int]], at: int) -> tuple[int, State] | None:
+        """Return the longest state that begins at a word: how many words it has, and its usual name."""
+        for phrase in self._first.get(words[at][0], ()):
+            if len(phrase) <= len(words) - at and all(
+                words[at + i][0] == word for i, word in enumerate(phrase)
+            ):
+                return len(phrase), self.usual[phrase]
+        return None
+
+
+def _lines() -> list[str]:
+    text = (resources.files(__package__) / "states.txt").read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line and line[:1] != "#"]
+
+
+@lru_cache(maxsize=1)
+def _lexicon() -> list[list[list[State]]]:
+    return [
+        [[_state(name) for name in group.split("|")] for group in line.split()]
+        for line in _lines()
+        if line[:1] != "!"
+    ]
+
+
+@lru_cache(maxsize=1)
+def _lexicon_forms() -> list[set[str]]:
+    return [{_form(name) for name in re.split(r"[|\s]+", line)} for line in _lines() if line[:1] != "!"]
+
+
+def _form(text: str) -> str:
+    """Return a state as it is written, but for case, hyphens and blanks."""
+    return " ".join(re.split(r"[\s_-]+", text.strip().lower()))
+
+
+def _state(name: str) -> State:
+    return tuple(stem(word) for word in split_name(name.replace("_", " ")))
+
+
+def _fields(base: FactBase) -> list[set[State]]:
+    """Return the values of fields with few different ones, and the names of sibling keys."""
+    values: dict[tuple[str, ...], list[State]] = defaultdict(list)
+    siblings: dict[tuple[str, ...], set[State]] = defaultdict(set)
+    for fact in base.facts:
+        if fact.role is not Role.CELL or not fact.path:
+            continue
+        if fact.value.kind is Kind.TEXT and len(fact.value.text) < 30:
+            state = tuple(fact.value.text.split())
+            if len(state) <= 3 and not any(ch.isdigit() for ch in fact.value.text):
+                values[fact.path].append(state)
+        if len(fact.path) == 2:
+            siblings[fact.path[:1]].add(_state(fact.path[1]))
+    lively = [
+        set(found) for found in values.values() if 2 <= len(set(found)) <= min(_MAX_LIVELY, len(found) * 0.7)
+    ]
+    keys = [found for found in siblings.values() if 2 <= len(found) <= _MAX_LIVELY]
+    return [{state for state in found if state and state[0] not in STOP} for found in (*lively, *keys)]
+
+
+def find_states(read: AnswerFrames, states: States) -> list[StateClaim]:
+    """Return the states an answer says, each at its place, the longest at each word."""
+    found: list[StateClaim] = []
+    at = 0
+    while at < len(read.words) and len(found) < MAX_STATES:
+        hit = states.find(read.words, at)
+        if hit is None:
+            at += 1
+            continue
+        length, usual = hit
+        start, end = read.words[at][1], read.words[at + length - 1][2]
+        at += length
+        # "to return it" is no state: only the form that a field or the lexicon has is one.
+        if _form(read.answer[start:end]) not in states.forms or _is_no_state(read.answer, start, end):
+            continue
+        mention = Mention(Value(Kind.TEXT, text=" ".join(usual)), start, end)
+        rivals = frozenset(states.rivals[usual])
+        usually = _form(read.answer[start:end]) in states.usually
+        denied = bool(_DENIED.search(read.answer[max(0, start - 40) : start]))
+        found.append(StateClaim(frame_of(start, end, read, mention), usual, rivals, denied, usually))
+    return found
+
+
+def _is_no_state(answer: str, start: int, end: int) -> bool:
+    """Whether a word is told of the future, or is part of another name: `business days`, `high-back`."""
+    if _NOT_YET.search(answer[max(0, start - 30) : start]):
+        return True
+    following = answer[start : end + 16].lower()
+    return any(following.startswith((name, name.replace(" ", "-"))) for name in _other_names())
+
+
+@lru_cache(maxsize=1)
+def _other_names() -> tuple[str, ...]:
+    return tuple(name.replace("_", " ") for line in _lines() if line[:1] == "!" for name in line[1:].split())

@@ -1,0 +1,1 @@
+"""One relational fact base: what sources hold, as records of typed facts."""

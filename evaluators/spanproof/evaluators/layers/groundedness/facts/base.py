@@ -1,0 +1,259 @@
+"""Records and facts, and the base that holds and finds them.
+
+A record is a row, an object or a sentence; it may stand in another. A fact is one typed value in one field of
+a record, with the characters it is written in. Nothing here knows a notation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import lru_cache
+
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Mention, Value, is_year
+from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
+from spanproof.evaluators.layers.groundedness.values.words import split_name, stem, stems_of
+
+MAX_FACTS = 40_000
+_LONG_TEXT = 90
+_BRACKETED = re.compile(r"\s*\(\s*[$€£]?\s*[\d.,]+\s*\)\s*%?\s*\Z")
+_BARE_NUMBER = re.compile(r"[#\d]\d{3,}")
+_LAST_DIGITS = re.compile(r"(?<=[a-z_-])\d{4,}\Z")
+_BOOLS = {"true": True, "false": False, "yes": True, "no": False}
+_UNIT_ENDINGS = {
+    "ms": ("time", 0.001), "sec": ("time", 1), "secs": ("time", 1), "seconds": ("time", 1), "min": ("time", 60),  # noqa: E501
+    "mins": ("time", 60), "minutes": ("time", 60), "hours": ("time", 3600), "hrs": ("time", 3600),
+    "days": ("time", 86400), "bytes": ("data", 1), "kb": ("data", 1e3), "mb": ("data", 1e6), "gb": ("data", 1e9),  # noqa: E501
+    "kg": ("mass", 1e3), "km": ("length", 1e3), "cm": ("length", 0.01), "mm": ("length", 0.001), "miles": ("length", 1609.344),  # noqa: E501
+    "cents": ("money", 0.01), "pct": ("%", 1), "percent": ("%", 1), "usd": ("USD", 1), "eur": ("EUR", 1), "gbp": ("GBP", 1),  # noqa: E501
+    "thousands": ("", 1e3), "millions": ("", 1e6),
+}  # fmt: skip
+
+
+class Role(StrEnum):
+    """What a fact is in its record."""
+
+    CELL = "cell"
+    KEY = "key"
+    HEADER = "header"
+    PROSE = "prose"
+
+
+@dataclass(slots=True)
+class Record:
+    """A row, an object or a sentence.
+
+    Attributes:
+        parent: the record that it stands in, None for the outermost.
+        group: the table or list that it is one of, None of single records; `name` is that of the group.
+    """
+
+    id: int
+    source: int
+    parent: int | None
+    group: int | None = None
+    name: str = ""
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One typed value of a record.
+
+    Attributes:
+        path: names of the fields that lead to it, the outermost first.
+        words: stems of those names.
+        start, end: its characters in its source; `cell` those of the whole cell.
+        factor: what its amount has to be multiplied by to be in the unit that its field or table tells.
+        known_scale: whether the table says its scale ("in thousands"), so that another scale is wrong.
+    """
+
+    value: Value
+    source: int
+    record: int
+    path: tuple[str, ...]
+    words: frozenset[str]
+    start: int
+    end: int
+    cell: tuple[int, int]
+    role: Role = Role.CELL
+    factor: float = 1.0
+    known_scale: bool = False
+
+    @property
+    def years(self) -> frozenset[int]:
+        """Return the years that the names of its fields tell."""
+        return years_of(self.path)
+
+    @property
+    def field(self) -> str:
+        """Return the name of the innermost field."""
+        return self.path[-1] if self.path else ""
+
+
+@dataclass
+class FactBase:
+    """All records and facts of the sources, with the indices that a solver needs."""
+
+    texts: list[str]
+    records: list[Record] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+    by_record: dict[int, list[Fact]] = field(default_factory=lambda: defaultdict(list))
+    by_text: dict[str, list[tuple[tuple[str, ...], Fact]]] = field(default_factory=lambda: defaultdict(list))
+    by_kind: dict[Kind, list[Fact]] = field(default_factory=lambda: defaultdict(list))
+    groups: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    group_names: dict[int, str] = field(default_factory=dict)
+    scales: dict[int, float] = field(default_factory=dict)
+    cut: bool = False
+    years: set[int] = field(default_factory=set)
+
+    def names_year(self, year: int) -> bool:
+        """Return whether a column, a row or a header is named by a year."""
+        if not self.years:
+            self.years = {each for path in {fact.path for fact in self.facts} for each in years_of(path)}
+            self.years |= {
+                int(fact.value.number)
+                for fact in self.by_kind[Kind.NUMBER]
+                if fact.role in (Role.HEADER, Role.KEY) and is_year(fact.value)
+            } | {0}
+        return year in self.years
+
+    def new_group(self, name: str) -> int:
+        """Return a new table's or list's number."""
+        number = len(self.group_names)
+        self.group_names[number] = name
+        return number
+
+    def new_record(
+        self, source: int, parent: int | None, start: int, end: int, group: int | None = None, name: str = ""
+    ) -> int:
+        """Return the number of a new record."""
+        record = Record(len(self.records), source, parent, group, name, start, end)
+        self.records.append(record)
+        if group is not None:
+            self.groups[group].append(record.id)
+        return record.id
+
+    def chain(self, record: int) -> Iterator[int]:
+        """Yield a record and those it stands in, the innermost first."""
+        at: int | None = record
+        for _ in range(12):
+            if at is None:
+                return
+            yield at
+            at = self.records[at].parent
+
+    def add_cell(
+        self,
+        record: int,
+        path: tuple[str, ...],
+        start: int,
+        end: int,
+        role: Role = Role.CELL,
+        quoted: bool = False,
+    ) -> None:
+        """Add what the cell `text[start:end]` of a record's source holds."""
+        if len(self.facts) >= MAX_FACTS:
+            self.cut = True
+            return
+        source = self.records[record].source
+        text = self.texts[source][start:end]
+        words = names_of(path)
+        mentions = scan_cached(text) if len(text) <= _LONG_TEXT else ()
+        stripped = text.strip()
+        lowered = stripped.lower()
+        base = Fact(Value(Kind.TEXT), source, record, path, words, start, end, (start, end), role)
+        if lowered in _BOOLS or lowered in ("none", "null", "nan"):
+            value = Value(Kind.BOOL, number=float(_BOOLS.get(lowered, False)), text=lowered)
+            self._add(replace(base, value=value))
+            return
+        whole = len(mentions) == 1 and _covers(mentions[0], text)
+        for mention in mentions:
+            if mention.spelled and not whole:
+                continue
+            value, factor, scaled = self._in_unit(mention.value, path, record, text if whole else "")
+            self._add(
+                replace(base, value=value, start=start + mention.start, end=start + mention.end,
+                        factor=factor, known_scale=scaled)
+            )  # fmt: skip
+        if whole and _BARE_NUMBER.fullmatch(stripped) and (quoted or lowered.startswith("#")):
+            self._add(replace(base, value=Value(Kind.ID, text=lowered.lstrip("#"))))
+        if not whole and stripped and len(text) <= _LONG_TEXT:
+            tokens = tuple(stem(word) for word in split_name(stripped))
+            if tokens:
+                self._add(replace(base, value=Value(Kind.TEXT, text=" ".join(tokens))))
+
+    def add_mention(self, record: int, mention: Mention, offset: int, words: frozenset[str]) -> None:
+        """Add a value that a sentence writes, with the words about it."""
+        if len(self.facts) >= MAX_FACTS:
+            self.cut = True
+            return
+        place = (offset + mention.start, offset + mention.end)
+        self._add(
+            Fact(mention.value, self.records[record].source, record, (), words, *place, place, Role.PROSE)
+        )
+
+    def _in_unit(
+        self, value: Value, path: tuple[str, ...], record: int, whole: str
+    ) -> tuple[Value, float, bool]:
+        """Return a value in the unit its field names (`amount_cents`), else times its table's scale."""
+        if whole and _BRACKETED.match(whole) and value.number > 0:
+            value = replace(value, number=-value.number)
+        if value.kind not in NUMERIC:
+            return value, 1.0, False
+        for name in reversed(path[-2:]):
+            parts = split_name(name)
+            ending = _UNIT_ENDINGS.get(parts[-1]) if parts else None
+            if (
+                ending is not None
+                and value.kind is Kind.NUMBER
+                and not (parts[-1] == "min" and len(parts) < 2)
+            ):
+                unit, factor = ending
+                kind = {"money": Kind.MONEY, "USD": Kind.MONEY, "EUR": Kind.MONEY, "GBP": Kind.MONEY, "%": Kind.PERCENT, "": Kind.NUMBER}.get(unit, Kind.QUANTITY)  # fmt: skip  # noqa: E501
+                unit = "" if unit == "money" else unit
+                return replace(value, kind=kind, unit=unit, number=value.number * factor, step=value.step * factor), 1.0, unit == ""  # fmt: skip  # noqa: E501
+        group = self.records[record].group
+        if value.kind in (Kind.NUMBER, Kind.MONEY) and value.scale == 1 and group in self.scales:
+            return value, self.scales[group], True
+        return value, 1.0, value.scale != 1.0
+
+    def _add(self, fact: Fact) -> None:
+        self.facts.append(fact)
+        self.by_record[fact.record].append(fact)
+        self.by_kind[fact.value.kind].append(fact)
+        if fact.value.kind is Kind.TEXT:
+            tokens = tuple(fact.value.text.split())
+            self.by_text[tokens[0]].append((tokens, fact))
+        elif fact.value.kind is Kind.ID:
+            self.by_text[f"#{fact.value.text}"].append(((), fact))
+            digits = _LAST_DIGITS.search(fact.value.text)
+            if digits is not None:
+                self.by_text[f"#{digits.group()}"].append(((), fact))
+
+
+_YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?![\d.,]\d|\d)")
+
+
+@lru_cache(maxsize=8192)
+def years_of(path: tuple[str, ...]) -> frozenset[int]:
+    """Return the years that the names of a path tell."""
+    return frozenset(int(year) for name in path for year in _YEAR.findall(name))
+
+
+_UNIT_WORDS = frozenset(stem(word) for word in _UNIT_ENDINGS)
+
+
+@lru_cache(maxsize=8192)
+def names_of(path: tuple[str, ...]) -> frozenset[str]:
+    """Return the stems of a path's names, without units: an answer says them with the value."""
+    words = frozenset[str]().union(*map(stems_of, path[-3:]))
+    return words - _UNIT_WORDS or words
+
+
+def _covers(mention: Mention, text: str) -> bool:
+    return not (text[: mention.start] + text[mention.end :]).strip(" ()*\t\n%+-~\"'")

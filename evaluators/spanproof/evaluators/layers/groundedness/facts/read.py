@@ -1,0 +1,112 @@
+"""Read the sources into a fact base: literals first, then tables, then pairs and sentences.
+
+In: texts. Out: a `FactBase`. Each line is read by the first notation that fits. Bounded: of a text the first
+characters are read, and of a base so many facts; `FactBase.cut` says that there was more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+
+from spanproof.evaluators.layers.groundedness.facts.base import FactBase
+from spanproof.evaluators.layers.groundedness.facts.literal import Node, read_literal
+from spanproof.evaluators.layers.groundedness.facts.prose import add_prose
+from spanproof.evaluators.layers.groundedness.facts.tables import (
+    Line,
+    add_table,
+    read_aligned,
+    read_delimited,
+)
+from spanproof.evaluators.layers.groundedness.facts.tree import add_tree
+
+MAX_CHARS = 400_000
+_OPENS = re.compile(r"(?m)(?:^|[:=>]\s*|^\s+|\s)(?=[{\[]|\w+\(\w+=)")
+# The colon of "at 19:45" parts nothing.
+_PARTS = r"(?:=|(?<!\d):|:(?!\d))"
+_PAIR_LINE = re.compile(rf"^\s*[^\W\d][\w ./()-]{{0,40}}?\s*{_PARTS}\s*\S")
+
+
+def read_facts(texts: Sequence[str], about: str = "") -> FactBase:
+    """Return the facts of some texts; `about` is what they are said to show, such as a table's title."""
+    base = FactBase([text[:MAX_CHARS] for text in texts])
+    base.cut = any(len(text) > MAX_CHARS for text in texts)
+    left = MAX_CHARS
+    for source, text in enumerate(base.texts):
+        _read_text(base, source, text[: max(0, left)], about)
+        base.cut = base.cut or len(text) > left
+        left -= len(text)
+    return base
+
+
+def _read_text(base: FactBase, source: int, text: str, about: str) -> None:
+    lines: list[Line] = []
+    at = 0
+    parent: int | None = None
+    while at < len(text):
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        opened = _literal_in(text, at, end)
+        if opened is not None:
+            node, begin, stop = opened
+            if begin > at and text[at:begin].strip():
+                lines.append(Line(text[at:begin], at))
+            _read_lines(base, source, lines, parent, about)
+            lines = []
+            add_tree(base, source, node, None)
+            at = stop
+            continue
+        lines.append(Line(text[at:end].rstrip("\r"), at))
+        at = end + 1
+    _read_lines(base, source, lines, parent, about)
+
+
+def _literal_in(text: str, at: int, end: int) -> tuple[Node, int, int] | None:
+    """Return a literal with content that begins in a line, with its places; None where there is none."""
+    for match in islice(_OPENS.finditer(text, at, end), 3):
+        begin = match.end()
+        found = read_literal(text, begin)
+        if found is not None and (found[0].pairs or len(found[0].items) > 0):
+            return found[0], begin, found[1]
+    return None
+
+
+def _read_lines(base: FactBase, source: int, lines: list[Line], parent: int | None, about: str) -> None:
+    at = 0
+    while at < len(lines):
+        if not lines[at].text.strip():
+            at += 1
+            continue
+        rest = lines[at : at + 3000]
+        pairs = _pairs(rest)
+        table = None if pairs >= 2 else (read_delimited(rest) or read_aligned(rest))
+        if table is not None:
+            rows, used = table
+            above = lines[at - 1].text if at else ""
+            add_table(base, source, rows, parent, f"{about} {above}".strip()[:200])
+            at += used
+        elif pairs >= 2:
+            record = base.new_record(source, parent, lines[at].start, lines[at + pairs - 1].start)
+            for line in lines[at : at + pairs]:
+                name, value = re.split(rf"\s*{_PARTS}\s*", line.text, maxsplit=1)
+                start = line.start + line.text.index(value, len(name)) if value else line.start
+                end = start + len(value.rstrip())
+                if end - start > 90:
+                    add_prose(base, source, start, end, record, (name.strip(),))
+                else:
+                    base.add_cell(record, (name.strip(" -*•"),), start, end)
+            at += pairs
+        else:
+            line = lines[at]
+            add_prose(base, source, line.start, line.start + len(line.text), parent)
+            at += 1
+
+
+def _pairs(lines: list[Line]) -> int:
+    count = 0
+    for line in lines:
+        if not _PAIR_LINE.match(line.text) or "|" in line.text:
+            break
+        count += 1
+    return count

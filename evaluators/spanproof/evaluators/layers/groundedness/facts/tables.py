@@ -1,0 +1,280 @@
+"""Make records of tables in text: CSV and its kin, markdown and boxes, columns aligned with blanks.
+
+In: lines with their places. Out: rows of cells with their places, or None where the lines are no such table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+
+from spanproof.evaluators.layers.groundedness.facts.base import FactBase, Role
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
+from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
+
+Cell = tuple[int, int]
+_DELIMITERS = ("\t", "|", ";", ",")
+_CELL = {
+    delimiter: re.compile(rf'\s*"(?P<quoted>(?:[^"]|"")*)"\s*(?:{re.escape(delimiter)}|$)|(?P<plain>[^{re.escape(delimiter)}]*?)(?:{re.escape(delimiter)}|$)')  # noqa: E501
+    for delimiter in _DELIMITERS
+}  # fmt: skip
+_RULE = re.compile(r"^[\s|+:=┼├┤─━-]*[-=─━]{2,}[\s|+:=┼├┤─━-]*$")
+_GAP = re.compile(r"\S+(?:\s\S+)*")
+_SCALE = re.compile(r"\b(?:in|of|\$|us\$|€)\s*(?:us\$\s*|u\.s\.\s*|\$\s*|usd\s*|eur\s*|€\s*)?(?:dollars?\s+|euros?\s+)?(?:in\s+)?(?P<scale>thousands?|millions?|billions?|000s?|mn|bn|k|m)\b|(?P<tick>['’]000)", re.IGNORECASE)  # fmt: skip  # noqa: E501
+_SCALES = {"t": 1e3, "m": 1e6, "b": 1e9, "0": 1e3, "k": 1e3, "'": 1e3, "’": 1e3}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a source: its text and where it begins."""
+
+    text: str
+    start: int
+
+
+def scale_of(text: str) -> float | None:
+    """Return what a table's or page's words say its numbers are multiples of: "in thousands"."""
+    match = _SCALE.search(text)
+    if match is None:
+        return None
+    return _SCALES[(match.group("scale") or "'")[0].lower()]
+
+
+def read_delimited(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
+    """Return the rows of the longest table at the first line whose delimiter is the same in each, and its lines."""  # noqa: E501
+    best: tuple[list[list[Cell]], int] | None = None
+    for delimiter in _DELIMITERS:
+        count = _fields(lines[0].text, delimiter)
+        if count < 2 or (delimiter == "," and count < 2):
+            continue
+        rows: list[list[Cell]] = []
+        used = 0
+        for line in lines:
+            if _RULE.match(line.text):
+                used += 1
+                continue
+            if _fields(line.text, delimiter) != count:
+                break
+            rows.append(_split(line, delimiter))
+            used += 1
+        sentences = delimiter == "," and sum(", " in line.text for line in lines[:used]) > used / 2 and not _numbers_in_most(lines[:used])  # fmt: skip  # noqa: E501
+        if len(rows) >= 2 and not sentences and (best is None or used > best[1]):
+            best = (rows, used)
+            if delimiter == "|":
+                break
+    return best
+
+
+def _numbers_in_most(lines: list[Line]) -> bool:
+    return sum(any(ch.isdigit() for ch in line.text) for line in lines[1:]) >= (len(lines) - 1) / 2
+
+
+def _fields(line: str, delimiter: str) -> int:
+    if delimiter not in line:
+        return 0
+    if delimiter == "|":
+        return line.strip().strip("|").count("|") + 1
+    if '"' in line:
+        return len(_split(Line(line, 0), delimiter))
+    return line.count(delimiter) + 1
+
+
+def _split(line: Line, delimiter: str) -> list[Cell]:
+    text = line.text
+    low, high = 0, len(text)
+    if delimiter == "|":
+        low = len(text) - len(text.lstrip())
+        low += text[low : low + 1] == "|"
+        high = len(text.rstrip())
+        high -= text[high - 1 : high] == "|" and high > low
+    cells: list[Cell] = []
+    at = low
+    while at <= high:
+        match = _CELL[delimiter].match(text, at, high)
+        if match is None:
+            break
+        start, end = match.span("quoted") if match.group("quoted") is not None else match.span("plain")
+        cells.append(_trimmed(text, start, end, line.start))
+        ended = match.end() >= high and not text[at:high].endswith(delimiter)
+        at = match.end()
+        if ended or (at >= high and match.end() == match.start()):
+            break
+        if at >= high:
+            cells.append((line.start + high, line.start + high))
+            break
+    return cells
+
+
+def _trimmed(text: str, start: int, end: int, offset: int) -> Cell:
+    while start < end and text[start] in " \t*`":
+        start += 1
+    while end > start and text[end - 1] in " \t*`":
+        end -= 1
+    return offset + start, offset + end
+
+
+def read_aligned(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
+    """Return the rows of a table whose columns are set apart by two or more blanks, and its lines."""
+    taken = []
+    for line in lines:
+        if not line.text.strip():
+            break
+        taken.append(line)
+    body = [line for line in taken if not _RULE.match(line.text)]
+    if len(body) < 2:
+        return None
+    starts = _columns([line.text for line in body])
+    if starts is None:
+        return None
+    rows = []
+    for line in body:
+        cells = []
+        for low, high in starts:
+            cells.append(_trimmed(line.text, min(low, len(line.text)), min(high, len(line.text)), line.start))
+        rows.append(cells)
+    return rows, len(taken)
+
+
+def _columns(texts: list[str]) -> list[tuple[int, int]] | None:
+    """Return the columns that no line writes across: between them every line has a blank."""
+    width = max(map(len, texts))
+    if width > 400 or len(texts) > 2000:
+        return None
+    used = [False] * (width + 1)
+    for text in texts:
+        for place, character in enumerate(text):
+            if character != " ":
+                used[place] = True
+    spans: list[tuple[int, int]] = []
+    at: int | None = None
+    for place, full in enumerate(used):
+        if full and at is None:
+            at = place
+        elif not full and at is not None:
+            spans.append((at, place))
+            at = None
+    # One blank may part columns only where most lines have a gap there: names of two words line up by chance.
+    merged: list[tuple[int, int]] = []
+    for span in spans:
+        if merged and span[0] - merged[-1][1] < 2 and not _is_gap(texts, merged[-1], span):
+            merged[-1] = (merged[-1][0], span[1])
+        else:
+            merged.append(span)
+    filled = Counter(sum(bool(text[low:high].strip()) for low, high in merged) for text in texts)
+    if len(merged) < 2 or filled.most_common(1)[0][0] < 2:
+        return None
+    return merged
+
+
+def _is_gap(texts: list[str], left: tuple[int, int], right: tuple[int, int]) -> bool:
+    """Whether the values left or right of one blank are numbers, or differ in length as columns do."""
+    body = texts[1:] or texts
+    numbers = sum(
+        _is_number(text[right[0] : right[1]]) or _is_number(text[left[0] : left[1]]) for text in body
+    )
+    return numbers >= 0.6 * len(body)
+
+
+def _is_number(text: str) -> bool:
+    found = scan_cached(text.strip()) if text.strip() else ()
+    return (
+        len(found) == 1
+        and found[0].value.kind is not Kind.TEXT
+        and found[0].end - found[0].start >= len(text.strip()) - 2
+    )
+
+
+def add_table(base: FactBase, source: int, rows: list[list[Cell]], parent: int | None, about: str) -> None:
+    """Add a record for each row; leading rows without values of their own name the columns."""
+    text = base.texts[source]
+    width = max(map(len, rows))
+    heads = _header_rows(text, rows)
+    if heads == 0 and width == 2:
+        for row in rows:
+            record = base.new_record(source, parent, row[0][0], row[-1][1])
+            base.add_cell(record, (), *row[0], Role.KEY)
+            if len(row) > 1:
+                base.add_cell(record, (text[slice(*row[0])],), *row[1])
+        return
+    names = _names(text, rows[:heads], width)
+    group = base.new_group(about)
+    scale = scale_of(" ".join(text[slice(*cell)] for row in rows[:heads] for cell in row)) or scale_of(about)
+    if scale is not None:
+        base.scales[group] = scale
+    header = base.new_record(source, parent, rows[0][0][0], rows[max(heads, 1) - 1][-1][1])
+    for row in rows[:heads]:
+        for cell in row:
+            base.add_cell(header, (), *cell, Role.HEADER)
+    index = bool(names) and not names[0] and _numbers_rows(text, rows[heads:])
+    for row in rows[heads:]:
+        if not any(text[slice(*cell)] for cell in row):
+            continue
+        record = base.new_record(source, parent, row[0][0], row[-1][1], group, about)
+        label = text[slice(*row[0])]
+        for position, cell in enumerate(row):
+            if text[slice(*cell)].strip() and not (index and position == 0):
+                name = names[position] if position < len(names) else ""
+                # Where a column names the row, its label is a name of the row's values as well.
+                labelled = position > 0 and label and not _is_number(label)
+                base.add_cell(record, (label, name) if labelled and _is_matrix(names) else (name,), *cell)
+
+
+def _is_matrix(names: list[str]) -> bool:
+    """Whether the columns are years or periods: then a row's label, not a column, says what its values are."""  # noqa: E501
+    return sum(any(ch.isdigit() for ch in name) for name in names[1:]) >= max(1, (len(names) - 1) / 2)
+
+
+def _numbers_rows(text: str, rows: list[list[Cell]]) -> bool:
+    labels = [text[slice(*row[0])] for row in rows]
+    return (
+        len(labels) >= 2
+        and all(label.isdigit() for label in labels)
+        and all(int(b) - int(a) == 1 for a, b in pairwise(labels))
+    )
+
+
+def _header_rows(text: str, rows: list[list[Cell]]) -> int:
+    """Return how many leading rows name the columns: at most four, none of them a row of values."""
+    heads = 0
+    for row in rows[:4]:
+        cells = [text[slice(*cell)] for cell in row]
+        values = [cell for cell in cells[1:] if cell.strip() and _is_value(cell)]
+        if values and (cells[0].strip() or len(values) > len(cells) / 2 > 1):
+            break
+        if heads and cells[0].strip() and any(cells[1:]):
+            # "(in millions) | 2019 | 2018" below "June 30," names the columns as well.
+            heads += all(_is_period(cell) for cell in cells[1:] if cell.strip())
+            break
+        heads += 1
+        if cells[0].strip() and any(cells[1:]) and not all(cell == cells[0] for cell in cells):
+            break
+    if heads == len(rows) or heads == 0:
+        first = [text[slice(*cell)] for cell in rows[0]]
+        return 0 if any(_is_value(cell) for cell in first) and heads == 0 else 1
+    return heads
+
+
+def _is_value(cell: str) -> bool:
+    found = scan_cached(cell.strip()) if len(cell) < 40 else ()
+    if len(found) != 1 or found[0].spelled or found[0].end - found[0].start < len(cell.strip()) - 2:
+        return False
+    return found[0].value.kind in NUMERIC and not is_year(found[0].value)
+
+
+def _is_period(cell: str) -> bool:
+    found = scan_cached(cell.strip()) if len(cell) < 40 else ()
+    return len(found) == 1 and (found[0].value.kind is Kind.DATE or is_year(found[0].value))
+
+
+def _names(text: str, heads: list[list[Cell]], width: int) -> list[str]:
+    names = [""] * width
+    for row in heads:
+        last = ""
+        for position in range(width):
+            cell = text[slice(*row[position])] if position < len(row) else ""
+            last = cell or (last if position and len(heads) > 1 and row is not heads[-1] else "")
+            if last and last not in names[position]:
+                names[position] = f"{names[position]} {last}".strip()
+    return names

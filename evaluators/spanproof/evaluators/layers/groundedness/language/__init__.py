@@ -1,1 +1,0 @@
-"""What an answer says, as words, quantities, units and dates."""

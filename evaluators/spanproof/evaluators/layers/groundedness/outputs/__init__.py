@@ -1,1 +1,0 @@
-"""What execution returned, in any format, as facts."""

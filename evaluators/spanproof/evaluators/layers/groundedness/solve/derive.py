@@ -1,0 +1,409 @@
+"""Enumerate small programs over the facts a frame may mean: sums, differences, ratios, changes, means, counts.
+
+In: a frame with its binding. Out: `Derived` results, each with the program, how well its operands fit the
+frame, and the chance to hit the stated value by accident, which is the density of all results about it times
+the width of what its written precision allows. Work is bounded by the size of the operands' pool.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from math import exp
+
+from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Bound, Frame
+from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
+from spanproof.evaluators.layers.groundedness.solve.bind import Binder, Binding, Scored
+from spanproof.evaluators.layers.groundedness.solve.match import is_in_minor_units
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, same_number
+from spanproof.evaluators.layers.groundedness.values.words import stem, stems_of
+
+POOL = 16
+
+
+class Op(StrEnum):
+    """A step of a program."""
+
+    SUM = "sum"
+    DIFFERENCE = "difference"
+    RATIO = "ratio"
+    SHARE = "share"
+    CHANGE = "percentage change"
+    PRODUCT = "product"
+    MEAN = "mean"
+    MIN = "min"
+    MAX = "max"
+    COUNT = "count"
+    LISTED = "listed"
+    SPAN = "time between"
+
+
+_CUES = {
+    Op.SUM: "total sum combined altogether overall together all add aggregate entire",
+    Op.DIFFERENCE: "difference more less change increase decrease decline rise fall drop grow gap left remain save refund exceed higher lower reduce additional extra short fewer",  # noqa: E501
+    Op.RATIO: "ratio times per proportion rate percent percentage twice fold",
+    Op.SHARE: "percent percentage share proportion of portion",
+    Op.CHANGE: "percent percentage change increase decrease growth grow rise decline fall drop",
+    Op.PRODUCT: "total each per cost times multiply product",
+    Op.MEAN: "average mean per typical",
+    Op.MIN: "lowest minimum least min smallest cheapest earliest fewest",
+    Op.MAX: "highest maximum most max largest top greatest expensive latest best",
+    Op.COUNT: "number count many there",
+    Op.LISTED: "following here these",
+    Op.SPAN: "duration long take last between day hour minute",
+}  # fmt: skip
+_CUE_STEMS = {op: frozenset(map(stem, words.split())) for op, words in _CUES.items()}
+_PERCENT_OPS = frozenset((Op.RATIO, Op.SHARE, Op.CHANGE))
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A program's result.
+
+    Attributes:
+        fit: how well its operands fit the frame, on the scale of `Scored.total`.
+        cued: whether the frame's words ask for its operation.
+        alike: whether the operands are of one field or of one record; `named` the least share of a name said.
+        year: the least agreement of an operand's year with the frame's, see `Scored`.
+    """
+
+    value: float
+    op: Op
+    operands: tuple[Fact, ...]
+    fit: float
+    cued: bool
+    said: tuple[str, ...] = ()
+    alike: bool = False
+    named: float = 0.0
+    year: int = 0
+
+    def program(self, base: FactBase) -> str:
+        """Return the program as text: `difference(56.7, 44.1) = 12.6`."""
+        inside = self.said or tuple(
+            base.texts[fact.source][fact.start : fact.end] for fact in self.operands[:6]
+        )
+        dots = ", …" if len(self.operands) > 6 else ""
+        return f"{self.op}({', '.join(inside)}{dots}) = {self.value:.10g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """What the programs of a frame give.
+
+    Attributes:
+        hits: results that are the stated value, the best first; `misses` the others that are cued.
+        chance: the probability that some result hits the stated value by accident.
+    """
+
+    hits: tuple[Derived, ...]
+    misses: tuple[Derived, ...]
+    chance: float
+
+
+def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[int, float]) -> Derivation:
+    """Return what programs over a binding's facts give of its stated value."""
+    frame = binding.frame
+    if frame.mention.value.kind not in NUMERIC:
+        return Derivation((), (), 0.0)
+    results = list(_results(binding, read, binder, scopes))
+    target = frame.mention.value.number
+    plain = frame.mention.value.amount
+    step = frame.mention.value.step
+    width = max(step, 0.1 * abs(target)) if frame.bound is Bound.ABOUT else step
+    hits, misses = [], []
+    near = 0
+    low, high = 0.6 * abs(target), 1.5 * abs(target)
+    for result in results:
+        value = abs(result.value)
+        if low <= value <= high:
+            near += 1
+        signed = result.op in (Op.DIFFERENCE, Op.CHANGE) and target < 0
+        hit = same_number(target, result.value, width) or (
+            not signed and same_number(abs(target), value, width)
+        )
+        hit = hit or (plain != target and same_number(abs(plain), value, width / frame.mention.value.factor))
+        hit = hit or (_is_plain(result) and is_in_minor_units(frame.mention.value, value))
+        if hit:
+            hits.append(result)
+        elif result.cued:
+            misses.append(result)
+    expected = near * max(width, 1e-12) / max(high - low, 1e-9) if target else float(len(results))
+    hits.sort(key=lambda each: (-each.fit - each.cued, len(each.operands)))
+    misses.sort(key=lambda each: -each.fit)
+    return Derivation(tuple(hits[:5]), tuple(misses[:5]), 1.0 - exp(-min(expected, 50.0)))
+
+
+def _is_plain(result: Derived) -> bool:
+    """Whether all operands are numbers without a unit or a scale, which may be cents."""
+    return bool(result.operands) and all(
+        fact.value.kind is Kind.NUMBER and fact.factor == 1.0 for fact in result.operands
+    )
+
+
+def _cued(op: Op, frame: Frame) -> bool:
+    return any(frame.near.get(word, 0.0) >= 0.2 for word in _CUE_STEMS[op])
+
+
+def _results(
+    binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[int, float]
+) -> Iterator[Derived]:
+    frame = binding.frame
+    said = frame.mention.value
+    percent = said.kind is Kind.PERCENT
+    cues = {op: _cued(op, frame) for op in Op}
+    pool = _pool(binding)
+    pairs = [(pool[i], pool[j]) for i in range(len(pool)) for j in range(i + 1, len(pool))]
+    for one, two in pairs:
+        yield from _of_pair(one, two, percent, cues, said.kind)
+    yield from _of_columns(binding, binder, scopes, percent, cues)
+    if not percent:
+        yield from _of_answer(frame, read, cues)
+        yield from _of_both(frame, read, pool[:8], cues)
+    if said.kind in (Kind.NUMBER, Kind.QUANTITY) and said.factor == 1.0 and said.step in (0.0, 1.0):
+        yield from _counts(frame, read, binder, scopes)
+    if (said.kind is Kind.QUANTITY and said.unit == "time") or said.kind is Kind.NUMBER:
+        yield from _spans(binder, scopes, cues)
+
+
+def _pool(binding: Binding) -> list[Scored]:
+    """Return the facts that fit the frame best, numbers of identifiers and dates aside."""
+    seen: set[tuple[float, str, int]] = set()
+    pool = []
+    ranked = sorted([*binding.other, *binding.equal, *binding.operands], key=lambda each: -each.total)
+    for each in ranked:
+        key = (each.fact.value.number, each.fact.value.unit, each.fact.record)
+        if each.fact.value.kind in NUMERIC and each.fact.role is not Role.HEADER and key not in seen:
+            seen.add(key)
+            pool.append(each)
+        if len(pool) == POOL:
+            break
+    return pool
+
+
+def _of_pair(one: Scored, two: Scored, percent: bool, cues: dict[Op, bool], kind: Kind) -> Iterator[Derived]:
+    a, b = one.fact.value.number * one.fact.factor, two.fact.value.number * two.fact.factor
+    units = one.fact.value.unit, two.fact.value.unit
+    fit = (one.total + two.total) / 2
+    # Operands of one field or of one record belong together.
+    alike = one.fact.field == two.fact.field or one.fact.record == two.fact.record
+    fit += 0.4 * alike - (0.0 if one.fact.source == two.fact.source else 0.2)
+    later, earlier = (one, two) if _later(one.fact, two.fact) else (two, one)
+    x, y = later.fact.value.number * later.fact.factor, earlier.fact.value.number * earlier.fact.factor
+    facts = (later.fact, earlier.fact)
+    named, year = min(one.name, two.name), min(one.year, two.year)
+
+    def result(value: float, op: Op, operands: tuple[Fact, ...]) -> Derived:
+        return Derived(value, op, operands, fit, cues[op], (), alike, named, year)
+
+    compatible = units[0] == units[1] or ("%" not in units and not (units[0] and units[1]))
+    if compatible and (not percent or "%" in units):
+        yield result(x - y, Op.DIFFERENCE, facts)
+        yield result(a + b, Op.SUM, facts)
+        yield result((a + b) / 2, Op.MEAN, facts)
+    if percent and compatible:
+        for high, low, pair in ((x, y, facts), (y, x, facts[::-1])):
+            if low:
+                yield result((high - low) / abs(low) * 100, Op.CHANGE, pair)
+                yield result(high / low * 100, Op.RATIO, pair)
+    elif kind is Kind.NUMBER and compatible:
+        for high, low, pair in ((x, y, facts), (y, x, facts[::-1])):
+            if low:
+                yield result(high / low, Op.RATIO, pair)
+    if not percent and kind in (Kind.MONEY, Kind.NUMBER) and float(min(abs(a), abs(b))).is_integer():
+        yield result(a * b, Op.PRODUCT, facts)
+
+
+def _later(one: Fact, two: Fact) -> bool:
+    """Whether the first of two facts is of a later year by its path, else the first written."""
+    years = [
+        max([int(word) for word in fact.words if len(word) == 4 and word.isdigit()], default=0)
+        for fact in (one, two)
+    ]
+    if years[0] != years[1]:
+        return years[0] > years[1]
+    return (one.source, one.start) < (two.source, two.start)
+
+
+def _of_columns(
+    binding: Binding, binder: Binder, scopes: dict[int, float], percent: bool, cues: dict[Op, bool]
+) -> Iterator[Derived]:
+    """Yield sums, means and extremes of whole columns, and of their rows about the frame's records."""
+    columns: dict[tuple[int | None, str], list[Scored]] = {}
+    for each in [*binding.other[:12], *binding.equal[:6], *binding.operands[:12]]:
+        group = binder.base.records[each.fact.record].group
+        if each.fact.value.kind in NUMERIC and each.fact.path and group is not None:
+            columns.setdefault((group, each.fact.field), []).append(each)
+    for (group, name), told in list(columns.items())[:10]:
+        facts = [
+            fact
+            for record in binder.base.groups[group or 0][:500]
+            for fact in binder.base.by_record[record]
+            if fact.field == name and fact.value.kind in NUMERIC and fact.role is Role.CELL
+        ]
+        naming = max(each.name + 0.5 * each.label for each in told)
+        scoped = [fact for fact in facts if binder.scope(fact.record, scopes) >= 0.55]
+        for chosen, bonus in ((facts, 0.6), (scoped, 0.8)):
+            if len(chosen) < 2 or (chosen is scoped and len(scoped) == len(facts)):
+                continue
+            numbers = [fact.value.number * fact.factor for fact in chosen]
+            total = sum(numbers)
+            operands = tuple(chosen)
+            fit = naming + bonus
+
+            def result(value: float, op: Op) -> Derived:
+                return Derived(value * times, op, operands, fit, cues[op], alike=True, named=naming)  # noqa: B023
+
+            if not percent or chosen[0].value.kind is Kind.PERCENT or abs(total) / len(numbers) <= 1:
+                times = 100.0 if percent and chosen[0].value.kind is not Kind.PERCENT else 1.0
+                yield result(total, Op.SUM)
+                yield result(total / len(numbers), Op.MEAN)
+                yield result(max(numbers), Op.MAX)
+                yield result(min(numbers), Op.MIN)
+                yield result(max(numbers) - min(numbers), Op.DIFFERENCE)
+            if percent and total:
+                for each in told[:6]:
+                    share = each.fact.value.number * each.fact.factor / total * 100
+                    yield Derived(share, Op.SHARE, (each.fact, *operands), each.total + 0.3, cues[Op.SHARE])
+
+
+def _of_answer(frame: Frame, read: AnswerFrames, cues: dict[Op, bool]) -> Iterator[Derived]:
+    """Yield sums, differences and products of the values that the answer itself states before or after."""
+    kind, unit = frame.mention.value.kind, frame.mention.value.unit
+    others = [
+        each
+        for each in read.frames
+        if each is not frame and each.mention.value.kind is kind and each.mention.value.unit == unit
+    ][:40]
+    numbers = [each.mention.value.number for each in others]
+    for i, a in enumerate(numbers):
+        total, used = a, [others[i].text]
+        for j in range(i + 1, min(len(numbers), i + 12)):
+            b = numbers[j]
+            total += b
+            used.append(others[j].text)
+            yield Derived(total, Op.SUM, (), 1.0, cues[Op.SUM], tuple(used))
+            if j - i <= 6:
+                pair = (others[i].text, others[j].text)
+                yield Derived(a - b, Op.DIFFERENCE, (), 0.9, cues[Op.DIFFERENCE], pair)
+    for each in read.frames[:40]:
+        value = each.mention.value
+        if value.kind is Kind.NUMBER and 2 <= value.number <= 50 and value.number == int(value.number):
+            for other, number in zip(others, numbers, strict=True):
+                if abs(each.line - other.line) <= 3:
+                    yield Derived(
+                        number * value.number, Op.PRODUCT, (), 0.8, cues[Op.PRODUCT], (other.text, each.text)
+                    )
+
+
+def _of_both(frame: Frame, read: AnswerFrames, pool: list[Scored], cues: dict[Op, bool]) -> Iterator[Derived]:
+    """Yield sums and differences of a fact and a value that the answer states near by: 500 less a price of 299."""  # noqa: E501
+    kind = frame.mention.value.kind
+    near = [
+        each
+        for each in read.frames
+        if each is not frame and each.mention.value.kind is kind and abs(each.line - frame.line) <= 8
+    ]
+    for scored in pool:
+        fact = scored.fact
+        known = fact.value.number * fact.factor
+        for each in near[:8]:
+            stated = each.mention.value.number
+            if stated == known:
+                continue
+            text = (f"{fact.field} {known:.10g}".strip(), each.text)
+            fit = (scored.total + 1.0) / 2
+            yield Derived(known - stated, Op.DIFFERENCE, (fact,), fit, cues[Op.DIFFERENCE], text)
+            yield Derived(known + stated, Op.SUM, (fact,), fit, cues[Op.SUM], text)
+
+
+def _counts(frame: Frame, read: AnswerFrames, binder: Binder, scopes: dict[int, float]) -> Iterator[Derived]:
+    """Yield how many rows a group has, how many of them the frame's words choose, and how many items follow."""  # noqa: E501
+    base = binder.base
+    below: dict[int, int] = defaultdict(int)
+    for line in read.lines:
+        if line.parents:
+            below[line.parents[0]] += 1
+    if below.get(frame.line):
+        yield Derived(float(below[frame.line]), Op.LISTED, (), 1.0, cued=True, said=("items below",))
+    nouns = {frame.noun} | set(frame.label)
+    chosen = [
+        anchor.records for anchor, weight in frame.anchors if weight >= 0.45 and anchor.kind is Kind.TEXT
+    ]
+    for group, records in list(base.groups.items())[:200]:
+        named = bool(stems_of(base.group_names[group]) & nouns)
+        first = base.by_record.get(records[0], [])
+        in_fields = any(fact.words & nouns for fact in first)
+        fit = 0.6 + 0.8 * named + 0.3 * in_fields
+        parents = defaultdict(list)
+        for record in records:
+            parents[base.records[record].parent].append(record)
+        for parent, members in parents.items():
+            scope = binder.scope(parent, scopes) if parent is not None else 0.3
+            facts = tuple(fact for record in members[:1] for fact in base.by_record[record][:1])
+            yield Derived(
+                float(len(members)),
+                Op.COUNT,
+                facts,
+                fit + scope,
+                named or in_fields,
+                (base.group_names[group] or "rows",),
+            )
+        for anchored in chosen:
+            hit = sum(any(outer in anchored for outer in base.chain(record)) for record in records)
+            if hit:
+                yield Derived(
+                    float(hit),
+                    Op.COUNT,
+                    (first and (first[0],)) or (),
+                    fit + 0.5,
+                    named or in_fields,
+                    (base.group_names[group] or "rows", "filtered"),
+                )
+        if len(chosen) >= 2:
+            both = frozenset.intersection(*chosen[:3])
+            hit = sum(record in both for record in records)
+            if hit:
+                yield Derived(
+                    float(hit),
+                    Op.COUNT,
+                    (),
+                    fit + 0.6,
+                    cued=True,
+                    said=(base.group_names[group] or "rows", "filtered"),
+                )
+
+
+def _spans(binder: Binder, scopes: dict[int, float], cues: dict[Op, bool]) -> Iterator[Derived]:
+    """Yield days between dates and seconds between times of the records that the frame is about."""
+    base = binder.base
+    dates = [fact for fact in base.by_kind[Kind.DATE] if binder.scope(fact.record, scopes) >= 0.5][:10]
+    for i, one in enumerate(dates):
+        for two in dates[i + 1 :]:
+            days = _days(one, two)
+            if days:
+                yield Derived(days * 86400.0, Op.SPAN, (one, two), 1.0, cues[Op.SPAN])
+                yield Derived(float(days), Op.SPAN, (one, two), 0.8, cues[Op.SPAN])
+    times = [fact for fact in base.by_kind[Kind.TIME] if binder.scope(fact.record, scopes) >= 0.5][:10]
+    for i, one in enumerate(times):
+        for two in times[i + 1 :]:
+            if one.record == two.record and one.value.time and two.value.time:
+                seconds = [
+                    hour * 3600 + minute * 60 + (second or 0)
+                    for hour, minute, second in (one.value.time, two.value.time)
+                ]
+                yield Derived(
+                    float((seconds[1] - seconds[0]) % 86400), Op.SPAN, (one, two), 1.0, cues[Op.SPAN]
+                )
+
+
+def _days(one: Fact, two: Fact) -> int:
+    try:
+        first, second = (
+            date(*(part or 1 for part in fact.value.date or (None, None, None))) for fact in (one, two)
+        )
+    except ValueError:
+        return 0
+    return abs((second - first).days)

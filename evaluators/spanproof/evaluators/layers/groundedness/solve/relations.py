@@ -1,0 +1,265 @@
+"""Hold superlatives, comparisons and quantifiers against the tables and lists they are about.
+
+In: relations and state claims, and the base. Out: `Settled` ones: what holds or does not, with the facts that
+tell. What is not plainly about one column of one table is left open: its values are claims of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from spanproof.evaluators.layers.groundedness.claims.anchors import Anchor
+from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames
+from spanproof.evaluators.layers.groundedness.claims.outline import clause_breaks
+from spanproof.evaluators.layers.groundedness.claims.relations import Relation
+from spanproof.evaluators.layers.groundedness.claims.states import StateClaim
+from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
+from spanproof.evaluators.layers.groundedness.model import ClaimKind
+from spanproof.evaluators.layers.groundedness.solve.states import StateBinder
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind
+from spanproof.evaluators.layers.groundedness.values.words import STOP, classes_of, split_name, stem, stems_of
+
+_MAX_ROWS = 2000
+_GENERIC = frozenset(
+    map(stem, ["one", "option", "product", "item", "row", "entry", "value", "result", "record", "all", "other", "overall", "every", "listed", "available", "found", "returned"])  # noqa: E501
+)  # fmt: skip
+_ALL = re.compile(r"\b(?P<word>all|every|each|none|no)\b(?P<between>[^.;:\n]*)\Z", re.IGNORECASE)
+_HEDGED = re.compile(r"\b(?:almost|nearly|not|practically|virtually|if|of the)\s+\Z", re.IGNORECASE)
+
+Key = tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A relation that holds or does not.
+
+    Attributes:
+        own: the fact of the record that it is about; `rival` the one that decides against it.
+    """
+
+    kind: ClaimKind
+    start: int
+    end: int
+    holds: bool
+    own: Fact
+    rival: Fact | None
+    program: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A field of a table with one value for each record that has it."""
+
+    name: str
+    words: frozenset[str]
+    facts: dict[int, tuple[Fact, Key]]
+
+
+class Tables:
+    """The tables and lists of outputs, by column."""
+
+    def __init__(self, base: FactBase, outputs: int) -> None:
+        self.base = base
+        self.outputs = outputs
+        self._columns: dict[int, list[_Column]] = {}
+
+    def groups_of(self, anchor: Anchor) -> dict[int, int]:
+        """Return the tables that an anchor names one single row of, each with the row."""
+        rows: dict[int, set[int]] = defaultdict(set)
+        for record in anchor.records:
+            for outer in self.base.chain(record):
+                group = self.base.records[outer].group
+                if group is not None and self.base.records[outer].source < self.outputs:
+                    rows[group].add(outer)
+        return {group: next(iter(found)) for group, found in rows.items() if len(found) == 1}
+
+    def columns(self, group: int) -> list[_Column]:
+        """Return the columns of a table whose every row has at most one value of one kind."""
+        if group not in self._columns:
+            self._columns[group] = list(self._read(group))
+        return self._columns[group]
+
+    def _read(self, group: int) -> Iterator[_Column]:
+        records = self.base.groups[group]
+        if not 2 <= len(records) <= _MAX_ROWS:
+            return
+        found: dict[str, dict[int, tuple[Fact, Key]]] = defaultdict(dict)
+        spoilt: set[str] = set()
+        kinds: dict[str, set[Kind]] = defaultdict(set)
+        for record in records:
+            for fact in self.base.by_record.get(record, ()):
+                key = _key(fact)
+                if fact.role is not Role.CELL or not fact.field or key is None:
+                    continue
+                if record in found[fact.field]:
+                    spoilt.add(fact.field)
+                found[fact.field][record] = (fact, key)
+                kinds[fact.field].add(fact.value.kind)
+        for name, facts in found.items():
+            if name not in spoilt and len(facts) >= 2 and len(kinds[name]) == 1:
+                yield _Column(name, stems_of(name), facts)
+
+
+def _key(fact: Fact) -> Key | None:
+    value = fact.value
+    if value.kind in NUMERIC:
+        return (value.number * fact.factor,)
+    if value.kind is Kind.DATE and value.date is not None and None not in value.date:
+        return tuple(float(part) for part in value.date if part is not None)
+    if value.kind is Kind.TIME and value.time is not None:
+        return tuple(float(part or 0) for part in value.time)
+    return None
+
+
+def settle_relations(relations: Sequence[Relation], tables: Tables) -> Iterator[Settled]:
+    """Yield each relation that one column of one table decides."""
+    for relation in relations:
+        decide = _superlative if relation.kind is ClaimKind.SUPERLATIVE else _comparison
+        settled = decide(relation, tables)
+        if settled is not None:
+            yield settled
+
+
+def _superlative(relation: Relation, tables: Tables) -> Settled | None:
+    rows = _rows(relation.subjects, tables)
+    results = []
+    for group, members in rows.items():
+        column = _column(relation, tables, group)
+        if column is None or len(members) != 1 or not members <= column.facts.keys():
+            continue
+        (member,) = members
+        own, key = column.facts[member]
+        best, most = max(column.facts.values(), key=lambda each: _signed(each[1], relation.sign))
+        holds = key == most
+        # A word that no column has may choose among the rows: "the cheapest direct flight".
+        if not holds and not _explained(relation.phrase, tables, group, relation.subjects):
+            continue
+        op = "max" if relation.sign > 0 else "min"
+        program = f"{op}({column.name} of {len(column.facts)} rows) = {_text(best, tables.base)}"
+        results.append(
+            Settled(relation.kind, relation.start, relation.end, holds, own, None if holds else best, program)
+        )
+    return results[0] if len({each.holds for each in results}) == 1 else None
+
+
+def _comparison(relation: Relation, tables: Tables) -> Settled | None:
+    left, right = _rows(relation.subjects, tables), _rows(relation.objects, tables)
+    results = []
+    for group in left.keys() & right.keys():
+        column = _column(relation, tables, group)
+        one, two = left[group], right[group]
+        if column is None or len(one) != 1 or len(two) != 1 or one == two:
+            continue
+        if not (one | two) <= column.facts.keys():
+            continue
+        (own, first), (rival, second) = column.facts[next(iter(one))], column.facts[next(iter(two))]
+        holds = _signed(first, relation.sign) > _signed(second, relation.sign)
+        sign = ">" if _signed(first, 1) > _signed(second, 1) else "<" if first != second else "="
+        program = f"{column.name}: {_text(own, tables.base)} {sign} {_text(rival, tables.base)}"
+        results.append(Settled(relation.kind, relation.start, relation.end, holds, own, rival, program))
+    return results[0] if len({each.holds for each in results}) == 1 else None
+
+
+def _rows(anchors: Sequence[Anchor], tables: Tables) -> dict[int, set[int]]:
+    """Return the rows of each table that some names name."""
+    rows: dict[int, set[int]] = defaultdict(set)
+    for anchor in anchors:
+        for group, row in tables.groups_of(anchor).items():
+            rows[group].add(row)
+    return rows
+
+
+def _column(relation: Relation, tables: Tables, group: int) -> _Column | None:
+    """Return the one column that a relation is about, None where none or several may be meant."""
+    columns = tables.columns(group)
+    if relation.fields:
+        meant = [each for each in columns if each.words & relation.fields]
+        if len(meant) == 1:
+            return meant[0]
+        columns = meant or columns
+    for said in (frozenset(relation.phrase), relation.sentence):
+        shares = sorted(((_share(each.words, said), each.name, each) for each in columns if each.words), key=lambda each: (-each[0], each[1]))  # fmt: skip  # noqa: E501
+        if shares and shares[0][0] >= 0.6 and (len(shares) == 1 or shares[1][0] < shares[0][0]):
+            return shares[0][2]
+    return None
+
+
+def _share(words: frozenset[str], said: frozenset[str]) -> float:
+    return len(words & said) / len(words)
+
+
+def _explained(phrase: Sequence[str], tables: Tables, group: int, subjects: Sequence[Anchor]) -> bool:
+    """Whether every word of a phrase is a field's, the table's, or of the subject's own name."""
+    known = set(_GENERIC) | stems_of(tables.base.group_names[group])
+    for record in tables.base.groups[group][:3]:
+        for fact in tables.base.by_record.get(record, ()):
+            known |= fact.words
+    for anchor in subjects:
+        for fact in anchor.facts[:3]:
+            known |= set(fact.value.text.split())
+    groups = {each for word in known for each in classes_of(word)}
+    return all(word in STOP or word in known or bool(classes_of(word) & groups) for word in phrase)
+
+
+def settle_quantifiers(
+    claims: Sequence[StateClaim], read: AnswerFrames, binder: StateBinder, tables: Tables
+) -> Iterator[Settled]:
+    """Yield each "all", "every", "none" or "no" of a state that one column of one table decides."""
+    for claim in claims:
+        start, end = claim.frame.mention.start, claim.frame.mention.end
+        low, high = read.sentence_at(claim.frame.line, start)
+        breaks = [low, *(place for place in clause_breaks(read.answer, low, start) if place < start)]
+        match = _ALL.search(read.answer[max(breaks) : start])
+        if match is None or SOFT.search(read.answer[low:high]):
+            continue
+        if _HEDGED.search(read.answer[max(breaks) : max(breaks) + match.start()]):
+            continue
+        rows = _rows_of_state(claim, binder, tables)
+        if rows is None:
+            continue
+        group, states = rows
+        phrase = [stem(word) for word in split_name(match.group("between").replace("_", " "))]
+        if not _explained(phrase, tables, group, ()):
+            continue
+        nothing = match.group("word").lower() in ("none", "no")
+        against = [fact for fact, holds in states if holds == nothing]
+        program = f"{sum(holds for _, holds in states)} of {len(states)} rows are {claim.frame.text}"
+        rival = against[0] if against else None
+        own = next((fact for fact, holds in states if holds != nothing), states[0][0])
+        yield Settled(ClaimKind.QUANTIFIER, start, end, not against, own, rival, program)
+
+
+def _rows_of_state(
+    claim: StateClaim, binder: StateBinder, tables: Tables
+) -> tuple[int, list[tuple[Fact, bool]]] | None:
+    """Return the one table whose rows all have a state of a claim's set in one field, with who has it."""
+    columns: dict[tuple[int, str], dict[int, tuple[Fact, bool]]] = defaultdict(dict)
+    for state in (claim.usual, *claim.rivals):
+        for fact in binder.by_state.get(state, ()):
+            group = tables.base.records[fact.record].group
+            if (
+                fact.value.kind is Kind.TEXT
+                and group is not None
+                and fact.source < tables.outputs
+                and fact.field
+            ):
+                columns[group, fact.field][fact.record] = (fact, state == claim.usual)
+    full = {
+        group: list(facts.values())
+        for (group, _), facts in columns.items()
+        if len(facts) >= 2 and len(facts) == len(tables.base.groups[group])
+    }
+    if len(full) != 1:
+        return None
+    return next(iter(full.items()))
+
+
+def _signed(key: Key, sign: int) -> Key:
+    return tuple(sign * part for part in key)
+
+
+def _text(fact: Fact, base: FactBase) -> str:
+    return base.texts[fact.source][fact.start : fact.end]

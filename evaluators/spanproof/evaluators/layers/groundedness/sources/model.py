@@ -1,0 +1,58 @@
+"""The sources of an answer, in the order in which they count.
+
+Outputs come first, so that an output's index is its source's; values of the other sources are given: the answer
+may repeat them, but they never contradict it.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class SourceKind(StrEnum):
+    """What a source is."""
+
+    OUTPUT = "output"
+    ERROR = "error"
+    TASK = "task"
+    SYSTEM = "system prompt"
+    ARGUMENTS = "arguments"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text that an answer may rest on."""
+
+    kind: SourceKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is known beside the outputs.
+
+    Attributes:
+        task: what was asked, with the user's words of earlier turns.
+        system: the system prompt.
+        arguments: what the agent handed to tools, or the code it ran.
+        errors: texts of calls that failed.
+    """
+
+    task: str = ""
+    system: str = ""
+    arguments: Sequence[str] = ()
+    errors: Sequence[str] = ()
+
+
+def gather(outputs: Sequence[str], context: Context) -> list[Source]:
+    """Return all sources, the outputs first."""
+    found = [Source(SourceKind.OUTPUT, text) for text in outputs]
+    found += [Source(SourceKind.ERROR, text) for text in context.errors if text.strip()]
+    if context.task.strip():
+        found.append(Source(SourceKind.TASK, context.task))
+    if context.system.strip():
+        found.append(Source(SourceKind.SYSTEM, context.system))
+    found += [Source(SourceKind.ARGUMENTS, text) for text in context.arguments if text.strip()]
+    return found

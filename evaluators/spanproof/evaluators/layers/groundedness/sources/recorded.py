@@ -1,0 +1,176 @@
+"""What a run's executions returned, as the outputs an answer is held against.
+
+In: the evidence about a run. Out: `Returned`: each output with the step and span it came from. The answer
+itself must not be among them: what `final_answer` was given is left out, but for the parts the final code
+computed rather than wrote down; so are lines that code prints from literals of its own. Errors are no
+outputs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from spanproof.evaluators.layers.groundedness.sources.echoes import without_echoes
+from spanproof.evaluators.model import NoReplay, Replay, RunEvidence
+from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
+from spanproof.evaluators.outcomes.recorded import shows_outcome
+from spanproof.trace import Payload, RecordedCall, Snippet, Step
+
+_TOKEN = re.compile(r"\S+")
+_EDGES = ".,;:!?\"'()[]{}$€£%*"
+_LAST_OUTPUT = re.compile(r"\n?Last output from code snippet:\s*\n.*\Z", re.DOTALL)
+_LOGS_HEADER = re.compile(r"\A\s*Execution logs:\s*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnedOutput:
+    """One output; `replayed` says that it is the replay's, the record having none; `turn` counts from 1."""
+
+    text: str
+    step: int
+    span_id: str
+    replayed: bool = False
+    turn: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """All that a run's executions returned, behind what those of the turns before it did.
+
+    Attributes:
+        turn: the run's own, from 1.
+        failures: how many executions failed, and so returned nothing.
+        differences: where the replay returned something else than the record: span id and the difference.
+    """
+
+    outputs: tuple[ReturnedOutput, ...]
+    failures: int
+    turn: int = 1
+    differences: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def own(self) -> tuple[ReturnedOutput, ...]:
+        """The run's own outputs."""
+        return tuple(output for output in self.outputs if output.turn == self.turn)
+
+
+def returned_by(evidence: RunEvidence) -> Returned:
+    """Collect the outputs of a run, and of the turns before it, in the order of their steps."""
+    turns = [replace(evidence, run=turn, replay=NoReplay("an earlier turn")) for turn in evidence.earlier]
+    outputs = [
+        replace(output, turn=number)
+        for number, turn in enumerate((*turns, evidence), 1)
+        for output in _of_run(turn)
+    ]
+    failures = sum(_failures(step) for step in evidence.run.steps)
+    return Returned(tuple(outputs), failures, len(turns) + 1, tuple(_differences(evidence)))
+
+
+def _of_run(evidence: RunEvidence) -> Iterator[ReturnedOutput]:
+    for step in evidence.run.steps:
+        seen: list[str] = []
+        for found in _of_step(step, evidence):
+            if _says_more(found.text, seen):
+                seen.append(found.text)
+                yield found
+
+
+def _says_more(text: str, seen: list[str]) -> bool:
+    """Whether a text holds a line that those before it do not: an observation repeats its results."""
+    return any(
+        line.strip() and not any(line.strip() in known for known in seen) for line in text.splitlines()
+    )
+
+
+def _of_step(step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
+    for call in step.calls:
+        if call.tool not in ANSWER_TOOLS and call.error is None and call.result is not None:
+            yield ReturnedOutput(_text(call.result), step.number, call.span_id or step.span_id)
+    final = step.is_final or any(snippet.is_final for snippet in step.snippets)
+    for snippet in step.snippets:
+        if snippet.executed:
+            yield from _of_snippet(snippet, step, evidence)
+    if step.observation and step.error is None and not _only_final_answer(step):
+        text = step.observation
+        if final:
+            text = _LAST_OUTPUT.sub("", text)
+        text = _LOGS_HEADER.sub("", text)
+        for snippet in step.snippets:
+            text = without_echoes(text, snippet.source)
+        if text.strip() and text.strip() != _answer_text(evidence).strip():
+            yield ReturnedOutput(text, step.number, step.span_id)
+
+
+def _of_snippet(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
+    logs = without_echoes(snippet.logs, snippet.source) if snippet.logs else ""
+    if logs.strip():
+        yield ReturnedOutput(logs, step.number, snippet.span_id)
+    if snippet.is_final:
+        computed = _computed(_answer_text(evidence), snippet.source)
+        if computed:
+            yield ReturnedOutput(computed, step.number, snippet.span_id)
+        return
+    if snippet.error is None:
+        if snippet.output is not None:
+            yield ReturnedOutput(_text(snippet.output), step.number, snippet.span_id)
+        if snippet.observation and snippet.observation != step.observation:
+            seen = without_echoes(_LOGS_HEADER.sub("", snippet.observation), snippet.source)
+            if seen.strip():
+                yield ReturnedOutput(seen, step.number, snippet.span_id)
+    if not shows_outcome(step, snippet):
+        yield from _replayed(snippet, step, evidence)
+
+
+def _replayed(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
+    replay = evidence.replay
+    again = replay.step(snippet.id) if isinstance(replay, Replay) else None
+    if again is None or again.execution.raised is not None:
+        return
+    for text in (again.execution.stdout, again.execution.result_text or ""):
+        text = without_echoes(text, snippet.source)
+        if text.strip() and text != "None":
+            yield ReturnedOutput(text, step.number, snippet.span_id, replayed=True)
+
+
+def _computed(answer: str, source: str) -> str:
+    """The words of an answer that do not stand in the code that gave it: those the code worked out."""
+    kept = [
+        token if token.strip(_EDGES) and token.strip(_EDGES) not in source else "…"
+        for token in _TOKEN.findall(answer)
+    ]
+    return " ".join(kept) if any(any(character.isdigit() for character in token) for token in kept) else ""
+
+
+def _answer_text(evidence: RunEvidence) -> str:
+    return evidence.run.answer.text if evidence.run.answer else ""
+
+
+def _only_final_answer(step: Step) -> bool:
+    return bool(step.calls) and not step.snippets and all(call.tool in ANSWER_TOOLS for call in step.calls)
+
+
+def _failures(step: Step) -> int:
+    failed = sum(_failed(call) for call in step.calls) + sum(
+        snippet.error is not None for snippet in step.snippets if snippet.executed
+    )
+    return failed or int(step.error is not None)
+
+
+def _failed(call: RecordedCall) -> bool:
+    return call.error is not None and call.tool not in ANSWER_TOOLS
+
+
+def _text(payload: Payload) -> str:
+    if isinstance(payload.value, dict | list):
+        return json.dumps(payload.value, ensure_ascii=False)
+    return payload.text
+
+
+def _differences(evidence: RunEvidence) -> Iterator[tuple[str, str]]:
+    if isinstance(evidence.replay, Replay):
+        for step in evidence.replay.steps:
+            if step.agrees is False:
+                yield step.snippet.span_id, step.difference or "the replay returned something else"

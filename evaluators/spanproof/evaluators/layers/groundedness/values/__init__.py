@@ -1,0 +1,1 @@
+"""Typed values as texts write them: numbers, money, dates, times, durations, identifiers."""

@@ -1,0 +1,118 @@
+"""A typed value and where it is written, and when two values are the same.
+
+Values only; nothing here reads text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What sort of value it is."""
+
+    NUMBER = "number"
+    MONEY = "money"
+    PERCENT = "percent"
+    QUANTITY = "quantity"
+    DATE = "date"
+    TIME = "time"
+    ID = "id"
+    TEXT = "text"
+    BOOL = "bool"
+
+
+NUMERIC = frozenset((Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY))
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A typed value.
+
+    Attributes:
+        number: the amount in the unit's base (seconds, bytes, grams, metres); also a percentage as written.
+        step: the distance to the next amount that could have been written: 0.01 of `5.30`.
+        unit: a currency's code, or the dimension of a quantity; empty of a plain number.
+        scale: what a written scale word multiplied by (`million`); 1 without one.
+        other: another reading of the same characters (`1.234` in German), None where there is one only.
+        date: year, month and day, each None where it is not written.
+        time: hour, minute and second; the second None where it is not written.
+        text: of identifiers and texts, the lower-cased words.
+        factor: what the unit and the scale word multiplied by.
+    """
+
+    kind: Kind
+    number: float = 0.0
+    step: float = 0.0
+    unit: str = ""
+    scale: float = 1.0
+    other: float | None = None
+    date: tuple[int | None, int | None, int | None] | None = None
+    time: tuple[int, int, int | None] | None = None
+    text: str = ""
+    factor: float = 1.0
+
+    @property
+    def amount(self) -> float:
+        """Return the number as it is written, without its unit and scale word."""
+        return self.number / self.factor
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A value in a text: its characters are `text[start:end]`; `spelled` of numbers in letters."""
+
+    value: Value
+    start: int
+    end: int
+    spelled: bool = False
+
+
+def is_year(value: Value) -> bool:
+    """Return whether a number may be a year: it more often says which value is meant than how much it is."""
+    return (
+        value.kind is Kind.NUMBER
+        and value.step == 1
+        and value.factor == 1.0
+        and 1900 <= value.number <= 2100
+        and value.number == int(value.number)
+    )
+
+
+def same_number(said: float, known: float, step: float) -> bool:
+    """Return whether a number said with a precision is the known one, rounded to that precision."""
+    return abs(said - known) <= step / 2 + _float_error(known)
+
+
+def is_cut(said: float, known: float, step: float) -> bool:
+    """Return whether a number said with a precision is the known one with its further digits left out."""
+    return step < 1 and said * known > 0 and 0 <= (abs(known) - abs(said)) < step - _float_error(known)
+
+
+def _float_error(known: float) -> float:
+    """Return how far binary fractions of this size err: 100000.01 - 100000.00 is a little less than 0.01."""
+    return 1e-12 * max(1.0, abs(known))
+
+
+def same_date(said: Value, known: Value) -> bool:
+    """Return whether two dates agree in every part that both write, and share more than a year or a day."""
+    if said.date is None or known.date is None:
+        return False
+    shared = 0
+    for one, other in zip(said.date, known.date, strict=True):
+        if one is not None and other is not None:
+            if one != other:
+                return False
+            shared += 1
+    return shared >= min(2, sum(part is not None for part in said.date))
+
+
+def same_time(said: Value, known: Value) -> bool:
+    """Return whether two times of day agree; a time in the afternoon may be written without saying so."""
+    if said.time is None or known.time is None or said.time[1] != known.time[1]:
+        return False
+    seconds = said.time[2], known.time[2]
+    if None not in seconds and seconds[0] != seconds[1] and said.time[2] != 0:
+        return False
+    return said.time[0] == known.time[0] or (said.unit == "12h?" and said.time[0] % 12 == known.time[0] % 12)

@@ -1,0 +1,287 @@
+"""Find the typed values that a text writes.
+
+In: a text. Out: mentions, in order, that do not overlap. One pass of one regular expression; what a mention
+means is worked out from its named group. Numbers inside longer words belong to identifiers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib import resources
+
+from spanproof.evaluators.layers.groundedness.values.model import Kind, Mention, Value
+
+CURRENCIES = {
+    "$": "USD",
+    "€": "EUR",
+    "£": "GBP",
+    "¥": "JPY",
+    "₹": "INR",
+    "kr": "SEK",
+    "zł": "PLN",
+    "₽": "RUB",
+}
+_CODES = (
+    "USD",
+    "EUR",
+    "GBP",
+    "JPY",
+    "INR",
+    "SEK",
+    "NOK",
+    "DKK",
+    "CHF",
+    "CAD",
+    "AUD",
+    "CNY",
+    "PLN",
+    "BRL",
+    "RUB",
+)
+_MONEY_WORDS = {"dollar": "USD", "euro": "EUR", "yen": "JPY", "rupee": "INR", "buck": "USD", "franc": "CHF"}
+_SCALES = {
+    "k": 1e3, "thousand": 1e3, "tsd": 1e3, "mille": 1e3, "mil": 1e6, "m": 1e6, "mn": 1e6, "mm": 1e6,
+    "million": 1e6, "mio": 1e6, "millionen": 1e6, "millones": 1e6, "milhões": 1e6, "bn": 1e9, "b": 1e9,
+    "billion": 1e9, "mrd": 1e9, "milliarden": 1e9, "milliard": 1e9, "trillion": 1e12, "crore": 1e7, "lakh": 1e5,  # noqa: E501
+}  # fmt: skip
+_SPELLED = {
+    word: number
+    for number, word in enumerate(
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"]  # noqa: E501
+    )
+} | {
+    "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
+    "hundred": 100, "dozen": 12, "once": 1, "twice": 2, "both": 2, "half": 0.5, "single": 1,
+}  # fmt: skip
+
+
+def _lines(name: str) -> list[list[str]]:
+    text = (resources.files(__package__) / name).read_text(encoding="utf-8")
+    return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+
+
+UNITS: dict[str, tuple[str, float]] = {
+    name: (dimension, float(factor)) for dimension, factor, *names in _lines("units.txt") for name in names
+}
+MONTHS: dict[str, int] = {
+    name: number for _, *names in _lines("months.txt") for number, name in enumerate(names, 1)
+}
+_MONTH = "|".join(sorted(map(re.escape, MONTHS), key=len, reverse=True))
+_NUMERAL = (
+    r"(?:\d{1,3}(?:,\d{2,3})+(?:\.\d+)?|\d{1,3}(?:[\u00a0\u202f'’]\d{3})+(?:[.,]\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)|"
+    r"\d+,\d{1,2}(?!\d)|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+)"
+)
+_CUR = "|".join(map(re.escape, sorted((*CURRENCIES, "US$", "R$", *_CODES), key=len, reverse=True)))
+_UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
+_SCALE = "|".join(sorted(map(re.escape, _SCALES), key=len, reverse=True))
+_SPELLED_ONE = "|".join(sorted(_SPELLED, key=len, reverse=True))
+
+_LETTERS = rf"""
+    (?P<word>\b(?:(?P<w1>{_SPELLED_ONE})(?:[-\s](?P<w2>hundred|one|two|three|four|five|six|seven|eight|nine|dozen))?)\b
+        (?:[\s-](?P<wscale>thousand|million|billion)\b)?(?:[\s-](?P<wpct>percent)\b)?(?:[\s-](?P<wunit>{_UNIT})(?:s|es)?\b)?)
+"""
+_MENTION = re.compile(
+    rf"""
+    (?P<url>\bhttps?://[^\s<>"')\]]+|\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+)
+    | (?P<iso>(?<![\d/-])(?P<y>[12]\d{{3}})[-/.](?P<mo>\d{{1,2}})[-/.](?P<d>\d{{1,2}})(?![\d/-]))
+    | (?P<numeric>(?<![\d/.-])(?P<a>\d{{1,2}})(?P<sep>[/.])(?P<b>\d{{1,2}})(?P=sep)(?P<c>\d{{4}}|\d{{2}})(?![\d/]))
+    | (?P<cjk>(?:(?P<cy>\d{{4}})年)?(?P<cm>\d{{1,2}})月(?P<cd>\d{{1,2}})日)
+    | (?P<md>\b(?P<m1>{_MONTH})\b\.?\s+(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d)(?:,?\s+(?P<y1>[12]\d{{3}})\b)?)
+    | (?P<dm>(?<![\w.])(?P<d2>\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?\s+(?:of\s+|de\s+)?(?P<m2>{_MONTH})\b\.?(?:,?\s+(?:de\s+)?(?P<y2>[12]\d{{3}})\b)?)
+    | (?P<my>\b(?P<m3>{_MONTH})\b\.?,?\s+(?:of\s+|de\s+)?(?P<y3>[12]\d{{3}})\b)
+    | (?P<time>(?:(?<=\d)T|(?<![\w:.]))(?P<h>\d{{1,2}}):(?P<mi>[0-5]\d)(?::(?P<s>[0-5]\d)(?:\.\d+)?)?\s*(?P<ap>[ap]\.?m\b\.?)?(?P<next>\+\d)?(?:Z\b|\+\d\d:\d\d)?(?![\d:]))
+    | (?P<clock>(?<![\w.])(?P<h2>1[0-2]|0?[1-9])\s?(?P<ap2>[ap]\.?m\b\.?))
+    | (?P<id>\#?(?<![\w.])(?=[\w\#./:-]*\d)(?=[\w\#./:-]*[A-Za-z_])(?!\d+(?:\.\d+)?[-_]?(?:(?:{_UNIT}|{_SCALE})s?|st|nd|rd|th|x|way|stop|e-?\d+)\b)[A-Za-z0-9_]+(?:[-_./:]+[A-Za-z0-9_]+)*)
+    | (?P<long>(?<![\w.,$€£-])(?:\#\d+|\d{{9,}}|\d+(?:-\d+){{2,}})(?![\w,]|\.\d))
+    | (?P<num>(?P<open>\((?=[^()]{{1,20}}\)))?(?<![\w])(?P<sign>[-−–+](?=[\d.$€£]))?(?:(?P<cur>{_CUR})\s{{0,3}}(?P<sign2>[-−])?)?
+        (?<![\d.])(?P<n>{_NUMERAL})(?!\d)
+        (?:\s?(?P<pct>%|\bpercent(?:age\s+points?)?\b|\bper\s?cent\b|\bProzent\b|\bpp\b)
+          |(?:[\s-]?(?P<scale>{_SCALE})\b\.?)?(?:\s?(?P<cur2>{_CUR})(?!\w)|[\s-](?P<curw>dollars?|euros?|yen|rupees?|bucks|francs?|cents?)\b)?
+           (?:[\s-]?(?P<unit>{_UNIT})(?:s|es)?\b)?
+        )?)
+    | {_LETTERS}
+    """,  # noqa: E501
+    re.VERBOSE | re.IGNORECASE,
+)
+_IN_LETTERS = re.compile(_LETTERS, re.VERBOSE | re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+MAX_MENTIONS = 20_000
+
+
+def scan(text: str) -> list[Mention]:
+    """Return the typed values of a text, in order."""
+    found: list[Mention] = []
+    # Most sentences write no digit: only numbers in letters are left to find, by a much smaller expression.
+    pattern = _MENTION if _DIGIT.search(text) or "@" in text or "://" in text else _IN_LETTERS
+    for match in pattern.finditer(text):
+        found.extend(_read(match))
+        if len(found) >= MAX_MENTIONS:
+            break
+    return found
+
+
+@lru_cache(maxsize=8192)
+def scan_cached(text: str) -> tuple[Mention, ...]:
+    """Return what `scan` returns; for the short texts of cells, which repeat."""
+    return tuple(scan(text))
+
+
+def _read(match: re.Match[str]) -> Iterator[Mention]:
+    name = (
+        "word" if match.re is _IN_LETTERS else next(each for each in _GROUPS if match.group(each) is not None)
+    )
+    start, end = match.span()
+    if name in ("url", "id", "long"):
+        text = match.group()
+        stripped = text.rstrip(".,;:/")
+        yield Mention(Value(Kind.ID, text=stripped.lower().lstrip("#")), start, start + len(stripped))
+    elif name in _DATES:
+        date = _date(match, name)
+        if date is not None:
+            yield Mention(Value(Kind.DATE, date=date), start, end)
+    elif name in ("time", "clock"):
+        value = _time(match, name)
+        if value is not None:
+            yield Mention(value, start, end - (len(match.group()) - len(match.group().rstrip())))
+    elif name == "num":
+        yield _number(match)
+    else:
+        yield _spelled(match)
+
+
+_GROUPS = ("url", "iso", "numeric", "cjk", "md", "dm", "my", "time", "clock", "id", "long", "num", "word")
+_DATES = frozenset(("iso", "numeric", "cjk", "md", "dm", "my"))
+
+
+def _date(match: re.Match[str], name: str) -> tuple[int | None, int | None, int | None] | None:
+    def part(group: str) -> int | None:
+        return int(match.group(group)) if match.group(group) else None
+
+    if name == "iso":
+        year, month, day = part("y"), part("mo"), part("d")
+    elif name == "cjk":
+        year, month, day = part("cy"), part("cm"), part("cd")
+    elif name == "numeric":
+        first, second, year = part("a"), part("b"), part("c")
+        year = year + 2000 if year is not None and year < 100 else year
+        # 05/20 is American, 20/05 and 20.05. European; where both read, only the separator tells.
+        american = match.group("sep") == "/" and (first or 0) <= 12
+        month, day = (first, second) if american else (second, first)
+    else:
+        number = {"md": "1", "dm": "2", "my": "3"}[name]
+        month = MONTHS[match.group(f"m{number}").lower()]
+        day = None if name == "my" else part(f"d{number}")
+        year = part(f"y{number}")
+    valid = (month is None or 1 <= month <= 12) and (day is None or 1 <= day <= 31)
+    return (year, month, day) if valid else None
+
+
+def _time(match: re.Match[str], name: str) -> Value | None:
+    hour = int(match.group("h" if name == "time" else "h2"))
+    minute = int(match.group("mi")) if name == "time" else 0
+    second = int(match.group("s")) if name == "time" and match.group("s") else None
+    half = (match.group("ap") or match.group("ap2") or "").lower()
+    if hour > 24:
+        return None
+    if half.startswith("p"):
+        hour = hour % 12 + 12
+    elif half.startswith("a"):
+        hour %= 12
+    return Value(Kind.TIME, time=(hour % 24, minute, second), unit="" if half or hour > 12 else "12h?")
+
+
+def _number(match: re.Match[str]) -> Mention:
+    start, end = match.span()
+    amount, step, other = read_numeral(match.group("n"))
+    bracketed = (
+        match.group("open") is not None and match.string[end : end + 1] in ")" and end < len(match.string)
+    )
+    if match.group("open") is not None:
+        start += 1
+    sign = match.group("sign") or match.group("sign2")
+    if bracketed and match.group("cur") is not None and match.string[:start].strip(" (") == "":
+        sign = "-"
+    scale = _SCALES[match.group("scale").lower()] if match.group("scale") else 1.0
+    code = _currency(match)
+    unit = (match.group("unit") or "").lower()
+    # "5 m" is five metres without a currency, "$5m" five million dollars.
+    if match.group("scale") and match.group("scale").lower() in ("m", "k", "b", "mm") and not code:
+        plain = match.group("scale").lower()
+        if plain in UNITS:
+            unit, scale = plain, 1.0
+    cents = (match.group("curw") or "").lower().startswith("cent")
+    factor = -1.0 if sign in ("-", "−") or (sign == "–" and not match.string[:start].rstrip()) else 1.0
+    kind, dimension = Kind.NUMBER, ""
+    if match.group("pct"):
+        kind, dimension = Kind.PERCENT, "%"
+    elif code:
+        kind, dimension = Kind.MONEY, code
+        factor *= 0.01 if cents else 1.0
+    elif unit:
+        kind, (dimension, times) = Kind.QUANTITY, UNITS[unit]
+        factor *= times
+    factor *= scale
+    value = Value(
+        kind,
+        amount * factor,
+        step * abs(factor),
+        dimension,
+        scale,
+        None if other is None else other * factor,
+        factor=abs(factor),
+    )
+    while match.string[end - 1].isspace():
+        end -= 1
+    return Mention(value, start, end)
+
+
+def _currency(match: re.Match[str]) -> str:
+    written = match.group("cur") or match.group("cur2")
+    if written:
+        return {"US$": "USD", "R$": "BRL"}.get(
+            written.upper(), CURRENCIES.get(written.lower(), written.upper())
+        )
+    word = (match.group("curw") or "").lower()
+    if word.startswith("cent"):
+        return "USD"
+    return next((code for stem, code in _MONEY_WORDS.items() if word.startswith(stem)), "")
+
+
+def read_numeral(text: str) -> tuple[float, float, float | None]:
+    """Return a numeral's amount, its last written place and its other reading."""
+    plain = re.sub(r"[\u00a0\u202f'’ ]", "", text)
+    other: float | None = None
+    if "," in plain and "." in plain:
+        decimal = max(plain.rfind(","), plain.rfind("."))
+        plain = plain[:decimal].replace(",", "").replace(".", "") + "." + plain[decimal + 1 :]
+    elif "," in plain:
+        head, tail = plain.rsplit(",", 1)
+        if len(tail) == 3 or plain.count(",") > 1:  # noqa: SIM108
+            plain = plain.replace(",", "")
+        else:
+            plain = f"{head}.{tail}"
+    elif re.fullmatch(r"[1-9]\d{0,2}\.\d{3}", plain):
+        other = float(plain.replace(".", ""))
+    amount = float(plain)
+    mantissa, _, exponent = plain.lower().partition("e")
+    places = len(mantissa.partition(".")[2])
+    return amount, 10.0 ** (int(exponent or 0) - places), other
+
+
+def _spelled(match: re.Match[str]) -> Mention:
+    amount = _SPELLED[match.group("w1").lower()]
+    second = (match.group("w2") or "").lower()
+    if second in ("hundred", "dozen"):
+        amount *= _SPELLED[second]
+    elif second and amount >= 20:
+        amount += _SPELLED[second]
+    amount *= _SCALES.get((match.group("wscale") or "").lower(), 1.0)
+    kind, dimension, times = Kind.NUMBER, "", 1.0
+    if match.group("wpct"):
+        kind, dimension = Kind.PERCENT, "%"
+    elif match.group("wunit"):
+        dimension, times = UNITS[match.group("wunit").lower()]
+        kind, amount = Kind.QUANTITY, amount * times
+    return Mention(Value(kind, float(amount), 0.0, dimension), *match.span(), spelled=True)

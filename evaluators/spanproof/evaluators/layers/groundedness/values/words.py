@@ -1,0 +1,157 @@
+"""Words and their stems: how names of fields and words of an answer are compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from importlib import resources
+
+_WORD = re.compile(r"[^\W_]+(?:['’][a-z]+)?", re.UNICODE)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_ENDINGS = (("ies", "y"), ("sses", "ss"), ("ings", ""), ("ing", ""), ("edly", ""), ("ied", "y"), ("ed", ""), ("ers", "er"), ("es", ""), ("s", ""))  # fmt: skip  # noqa: E501
+STOP = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "in",
+        "on",
+        "at",
+        "to",
+        "for",
+        "from",
+        "by",
+        "with",
+        "and",
+        "or",
+        "as",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "it",
+        "its",
+        "this",
+        "that",
+        "these",
+        "those",
+        "has",
+        "have",
+        "had",
+        "do",
+        "does",
+        "did",
+        "will",
+        "would",
+        "can",
+        "could",
+        "may",
+        "your",
+        "you",
+        "we",
+        "i",
+        "my",
+        "our",
+        "their",
+        "his",
+        "her",
+        "he",
+        "she",
+        "they",
+        "there",
+        "which",
+        "who",
+        "what",
+        "when",
+        "where",
+        "all",
+        "any",
+        "some",
+        "each",
+        "per",
+        "than",
+        "then",
+        "so",
+        "if",
+        "but",
+        "not",
+        "no",
+        "yes",
+        "also",
+        "just",
+        "only",
+        "here",
+        "into",
+        "out",
+        "up",
+        "over",
+        "est",
+        "utc",
+        "please",
+    ]
+)
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """Return a word without its ending: `departing`, `departed` and `departs` are `depart`."""
+    word = word.lower()
+    for quote in ("'s", "’s"):
+        word = word.removesuffix(quote)
+    if len(word) > 3 and word[-1].isascii():
+        for ending, put in _ENDINGS:
+            if (
+                word.endswith(ending)
+                and len(word) - len(ending) >= 3
+                and not (ending == "s" and word[-2] in "su")
+            ):
+                word = word[: -len(ending)] + put
+                break
+        if (len(word) > 4 and word[-1] == word[-2] and word[-1] not in "sle") or (
+            len(word) > 4 and word.endswith("e")
+        ):
+            word = word[:-1]
+    return word
+
+
+@lru_cache(maxsize=65536)
+def split_name(name: str) -> tuple[str, ...]:
+    """Return the words of a field's name: `scheduledArrival_time` is scheduled, arrival, time."""
+    return tuple(match.group().lower() for match in _WORD.finditer(_CAMEL.sub(" ", name)))
+
+
+@lru_cache(maxsize=65536)
+def stems_of(name: str) -> frozenset[str]:
+    """Return the stems of a name's words, without words that every name may have."""
+    return frozenset(stem(word) for word in split_name(name)) - STOP
+
+
+def word_spans(text: str) -> list[tuple[str, int, int]]:
+    """Return the words of a text with their places."""
+    return [(match.group(), match.start(), match.end()) for match in _WORD.finditer(text)]
+
+
+@lru_cache(maxsize=1)
+def _classes() -> dict[str, frozenset[str]]:
+    text = (resources.files(__package__) / "synonyms.txt").read_text(encoding="utf-8")
+    classes: dict[str, frozenset[str]] = {}
+    for number, line in enumerate(text.splitlines()):
+        if not line.startswith("#"):
+            for word in line.split():
+                classes[stem(word)] = classes.get(stem(word), frozenset()) | {f"~{number}"}
+    return classes
+
+
+def classes_of(word: str) -> frozenset[str]:
+    """Return the groups of near-synonyms that a stem belongs to."""
+    return _classes().get(word, frozenset())
+
+
+def expand(stems: Iterable[str]) -> frozenset[str]:
+    """Return the groups of near-synonyms of some stems."""
+    return frozenset(group for word in stems for group in classes_of(word))

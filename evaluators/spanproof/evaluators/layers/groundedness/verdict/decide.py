@@ -1,0 +1,304 @@
+"""Decide: each claim's verdict with its evidence, and the answer's within one budget of alarms.
+
+In: a solved answer and the learned choice. Out: a `Grounding`. A claim is contradicted only where the choice is
+surer of it the more claims the answer has: twenty claims are not twenty chances of an alarm.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from spanproof.evaluators.groundedness_rules import GroundednessRule as Rule
+from spanproof.evaluators.layers.groundedness.choose.features import (
+    find_refutation,
+    is_given,
+    is_unmistakable,
+    slipped,
+    state_features,
+    value_features,
+)
+from spanproof.evaluators.layers.groundedness.choose.model import Choice
+from spanproof.evaluators.layers.groundedness.facts.base import Fact, Role
+from spanproof.evaluators.layers.groundedness.model import (
+    Cause,
+    Claim,
+    ClaimEvidence,
+    ClaimKind,
+    Grounding,
+    Verdict,
+)
+from spanproof.evaluators.layers.groundedness.solve.bind import Binding
+from spanproof.evaluators.layers.groundedness.solve.derive import Derivation, Derived, Op
+from spanproof.evaluators.layers.groundedness.solve.directions import Direction
+from spanproof.evaluators.layers.groundedness.solve.match import Match
+from spanproof.evaluators.layers.groundedness.solve.relations import Settled
+from spanproof.evaluators.layers.groundedness.solve.solver import Solved
+from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
+from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
+from spanproof.evaluators.layers.groundedness.values.model import Kind
+
+_KINDS = {
+    Kind.MONEY: ClaimKind.CURRENCY,
+    Kind.PERCENT: ClaimKind.PERCENT,
+    Kind.QUANTITY: ClaimKind.QUANTITY,
+    Kind.DATE: ClaimKind.DATE,
+    Kind.TIME: ClaimKind.TIME,
+    Kind.ID: ClaimKind.IDENTIFIER,
+}
+_BUDGET = 6
+"""So many claims may be judged at the plain threshold; with more, it falls in proportion."""
+
+
+_CERTAIN = 0.01
+_UNMISTAKABLE = 0.8
+_GIVEN = 0.7
+_KNOWN_NAME = 0.9
+"""An identifier that a source has is a name of something: whether it is the right one, the values by it tell."""  # noqa: E501
+
+
+_KNOWN_STATE = 0.75
+"""A state that the record which is named has, with no rival named better."""
+_RELATION_RULES = {
+    ClaimKind.SUPERLATIVE: Rule.SUPERLATIVE,
+    ClaimKind.COMPARISON: Rule.COMPARISON,
+    ClaimKind.QUANTIFIER: Rule.QUANTIFIER,
+}
+ALL_RULES = frozenset(Rule)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A claim with how probable it is, before the answer's budget."""
+
+    claim: Claim
+    accept: float
+    accuse: float
+    refuted: bool
+
+
+def decide(solved: Solved, choice: Choice, rules: frozenset[Rule] = ALL_RULES) -> Grounding:
+    """Return the verdict on an answer; `rules` are those that may decide."""
+    judged = [_value(binding, derivation, solved, choice, rules) for binding, derivation in solved.values]
+    relations = [_relation(each, solved) for each in solved.relations if _RELATION_RULES[each.kind] in rules]
+    taken = {(each.claim.start, each.claim.end) for each in relations}
+    judged += [
+        _state(binding, solved, choice, rules)
+        for binding in solved.states
+        if (binding.equal is not None or binding.other is not None)
+        and (binding.claim.frame.mention.start, binding.claim.frame.mention.end) not in taken
+    ]
+    judged += relations
+    if Rule.DIRECTION in rules:
+        judged += [_direction(each, judged, solved.read.answer) for each in solved.directions]
+    judged.sort(key=lambda each: (each.claim.start, each.claim.end))
+    budget = min(1.0, (_BUDGET / max(1, len(judged))) ** 0.5)
+    claims = tuple(_settled(each, budget, solved.base.cut) for each in judged)
+    verdicts = {claim.verdict for claim in claims}
+    confidence = min((each.claim.confidence for each in judged), default=0.5)
+    if Verdict.CONTRADICTED in verdicts:
+        overall = Verdict.CONTRADICTED
+    elif verdicts == {Verdict.GROUNDED}:
+        overall = Verdict.GROUNDED
+    else:
+        overall = Verdict.UNCERTAIN
+    return Grounding(overall, _value_of(claims), claims, confidence)
+
+
+def _value_of(claims: Sequence[Claim]) -> float:
+    settled = [claim for claim in claims if claim.verdict is not Verdict.UNCERTAIN]
+    if not settled:
+        return 0.5
+    return sum(claim.verdict is Verdict.GROUNDED for claim in settled) / len(settled)
+
+
+def _settled(judged: _Judged, budget: float, cut: bool) -> Claim:
+    claim = judged.claim
+    if (
+        judged.refuted
+        and not cut
+        and (claim.confidence <= _CERTAIN or claim.confidence < judged.accuse * budget)
+    ):
+        return replace(claim, verdict=Verdict.CONTRADICTED)
+    supported = claim.cause in (Cause.STATED, Cause.GIVEN, Cause.DERIVED)
+    if supported and claim.confidence >= judged.accept:
+        return replace(claim, verdict=Verdict.GROUNDED)
+    return replace(claim, verdict=Verdict.UNCERTAIN)
+
+
+def _value(
+    binding: Binding, derivation: Derivation, solved: Solved, choice: Choice, rules: frozenset[Rule]
+) -> _Judged:
+    probability = choice.values.probability(value_features(binding, derivation, solved.base, solved.sources))
+    limits = choice.thresholds
+    frame = binding.frame
+    rule: Rule | None = None
+    known_name = Rule.KNOWN_IDENTIFIER in rules and _is_known_name(binding)
+    if known_name and probability < _KNOWN_NAME:
+        rule, probability = Rule.KNOWN_IDENTIFIER, _KNOWN_NAME
+    if Rule.GIVEN_VALUE in rules and probability < _GIVEN and is_given(binding, solved.sources):
+        rule, probability = Rule.GIVEN_VALUE, _GIVEN
+    if (
+        Rule.LONE_RECORD in rules
+        and probability < _UNMISTAKABLE
+        and is_unmistakable(binding, solved.base, solved.sources, solved.read)
+    ):
+        rule, probability = Rule.LONE_RECORD, _UNMISTAKABLE
+    certain = find_refutation(binding, derivation, solved.base, solved.sources, solved.read)
+    if certain is not None and certain.rule not in rules:
+        certain = None
+    counted = bool(derivation.hits) and derivation.hits[0].op in (Op.COUNT, Op.LISTED)
+    kind = ClaimKind.COUNT if counted else _KINDS.get(frame.mention.value.kind, ClaimKind.NUMBER)
+    cause, evidence = _why_wrong(binding, derivation, solved) if probability < limits.accept else (None, None)
+    refuted = cause is not None
+    if cause is None:
+        cause, evidence = _why_right(binding, derivation, solved)
+    start, end = frame.mention.start, frame.mention.end
+    if cause is Cause.UNKNOWN_IDENTIFIER and not frame.soft and Rule.UNKNOWN_IDENTIFIER in rules:
+        rule, probability = Rule.UNKNOWN_IDENTIFIER, min(probability, _CERTAIN)
+    if certain is not None:
+        rule, probability, refuted = certain.rule, min(probability, _CERTAIN), True
+        cause, evidence = certain.cause, evidence_of(certain.rival.fact, solved)
+    claim = Claim(frame.text, start, end, kind, Verdict.UNCERTAIN, cause, probability, evidence, rule=rule)
+    return _Judged(claim, limits.accept, limits.accuse, refuted)
+
+
+def _is_known_name(binding: Binding) -> bool:
+    kind = binding.frame.mention.value.kind
+    return any(
+        each.match is Match.EXACT and Kind.ID in (kind, each.fact.value.kind) for each in binding.equal
+    )
+
+
+def _relation(settled: Settled, solved: Solved) -> _Judged:
+    """Return the claim of a superlative, a comparison or a quantifier that a column decided."""
+    shown = settled.own if settled.holds or settled.rival is None else settled.rival
+    claim = Claim(
+        solved.read.answer[settled.start : settled.end],
+        settled.start,
+        settled.end,
+        settled.kind,
+        Verdict.UNCERTAIN,
+        Cause.DERIVED if settled.holds else Cause.OTHER_RESULT,
+        _KNOWN_NAME if settled.holds else _CERTAIN,
+        evidence_of(shown, solved, settled.program),
+        rule=_RELATION_RULES[settled.kind],
+    )
+    return _Judged(claim, 0.5, 0.0, not settled.holds)
+
+
+def _why_right(
+    binding: Binding, derivation: Derivation, solved: Solved
+) -> tuple[Cause, ClaimEvidence | None]:
+    said = [each for each in binding.equal if each.match is not Match.SIDE]
+    outputs = [each for each in said if _is_output(each.fact, solved)]
+    if outputs:
+        return Cause.STATED, evidence_of(outputs[0].fact, solved, others=[each.fact for each in outputs[1:]])
+    if said:
+        return Cause.GIVEN, evidence_of(said[0].fact, solved)
+    if derivation.hits:
+        return Cause.DERIVED, _evidence_of_program(derivation.hits[0], solved)
+    if binding.equal:
+        return Cause.STATED, evidence_of(binding.equal[0].fact, solved)
+    return Cause.NOT_FOUND, None
+
+
+def _why_wrong(
+    binding: Binding, derivation: Derivation, solved: Solved
+) -> tuple[Cause | None, ClaimEvidence | None]:
+    """Return what refutes a claim, the strongest first; None where nothing stands in its value's place."""
+    others = [each for each in binding.other if _is_output(each.fact, solved)]
+    frame = binding.frame
+    if frame.mention.value.kind is Kind.ID:
+        like = next((fact for fact in solved.base.by_kind[Kind.ID][:4000] if slipped(frame.text.lstrip("#").lower(), fact.value.text) and _is_output(fact, solved)), None)  # fmt: skip  # noqa: E501
+        if like is not None and not binding.equal:
+            return Cause.UNKNOWN_IDENTIFIER, evidence_of(like, solved)
+        return None, None
+    rival = next((each for each in others if each.fact.role is not Role.HEADER), None)
+    if rival is not None and rival.name + rival.scope > 0.6:
+        return Cause.OTHER_VALUE, evidence_of(rival.fact, solved)
+    if derivation.misses and derivation.misses[0].fit > 1.0:
+        return Cause.OTHER_RESULT, _evidence_of_program(derivation.misses[0], solved)
+    return None, None
+
+
+def _state(binding: StateBinding, solved: Solved, choice: Choice, rules: frozenset[Rule]) -> _Judged:
+    frame = binding.claim.frame
+    probability = choice.states.probability(state_features(binding, bool(frame.label), frame.text))
+    limits = choice.thresholds
+    start, end = frame.mention.start, frame.mention.end
+    claim = Claim(frame.text, start, end, ClaimKind.STATUS, Verdict.UNCERTAIN, Cause.OPEN, probability)
+    said_here = binding.equal is not None and binding.equal_scope >= binding.other_scope
+    known = said_here and binding.equal_name >= binding.other_name and Rule.KNOWN_STATE in rules
+    if known and probability < _KNOWN_STATE:
+        probability = _KNOWN_STATE
+        claim = replace(claim, confidence=probability, rule=Rule.KNOWN_STATE)
+    refuted = binding.other is not None and probability < limits.accept_state
+    if refuted and binding.other is not None:
+        cause = Cause.DENIED_ACTION if binding.claim.denied else Cause.OTHER_STATE
+        claim = replace(claim, cause=cause, evidence=evidence_of(binding.other, solved))
+    elif binding.equal is not None:
+        cause = Cause.STATED if _is_output(binding.equal, solved) else Cause.GIVEN
+        claim = replace(claim, cause=cause, evidence=evidence_of(binding.equal, solved))
+    return _Judged(claim, limits.accept_state, limits.accuse_state, refuted)
+
+
+def _direction(direction: Direction, judged: Sequence[_Judged], answer: str) -> _Judged:
+    """Return a direction's claim: settled by its two values where both are borne out."""
+    places = {(each.mention.start, each.mention.end) for each in (direction.first, direction.last)}
+    values = [each for each in judged if (each.claim.start, each.claim.end) in places]
+    borne_out = len(values) == 2 and all(each.claim.cause is Cause.STATED for each in values)
+    program = f"{direction.first.text} → {direction.last.text}"
+    source = values[-1].claim.evidence if values else None
+    evidence = replace(source, text=program, derivation=program) if source is not None else None
+    confidence = 0.95 if direction.fits and borne_out else _CERTAIN if borne_out else 0.5
+    cause = Cause.DERIVED if direction.fits else Cause.OTHER_RESULT
+    text = answer[direction.start : direction.end]
+    claim = Claim(
+        text,
+        direction.start,
+        direction.end,
+        ClaimKind.COMPARISON,
+        Verdict.UNCERTAIN,
+        cause,
+        confidence,
+        evidence,
+        rule=Rule.DIRECTION,
+    )
+    return _Judged(claim, 0.5, 0.0, borne_out and not direction.fits)
+
+
+def _is_output(fact: Fact, solved: Solved) -> bool:
+    return solved.sources[fact.source].kind in (SourceKind.OUTPUT, SourceKind.ERROR)
+
+
+def evidence_of(
+    fact: Fact, solved: Solved, derivation: str = "", others: Sequence[Fact] = ()
+) -> ClaimEvidence:
+    """Return a fact as evidence."""
+    kind = solved.sources[fact.source].kind
+    text = solved.base.texts[fact.source]
+    value = text[slice(*fact.cell)]
+    further = sorted(
+        {each.source for each in others if each.source != fact.source and _is_output(each, solved)}
+    )
+    shown = f"{'.'.join(part for part in fact.path if part)}: {value}" if any(fact.path) else value
+    output = fact.source if kind is SourceKind.OUTPUT else None
+    return ClaimEvidence(
+        output,
+        shown,
+        derivation,
+        tuple(further),
+        fact.start,
+        fact.end,
+        text[fact.start : fact.end],
+        fact.record,
+        str(kind),
+    )
+
+
+def _evidence_of_program(derived: Derived, solved: Solved) -> ClaimEvidence:
+    program = derived.program(solved.base)
+    if not derived.operands:
+        return ClaimEvidence(None, program, program, source="answer")
+    return evidence_of(derived.operands[0], solved, program, derived.operands[1:])

@@ -1,0 +1,38 @@
+"""Sentences for people, made of causes at the edge: nothing reads them again."""
+
+from __future__ import annotations
+
+from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimEvidence
+
+
+def explain(claim: Claim, step: str = "") -> str:
+    """Return one sentence for a claim's verdict; `step` names where its output came from ("step 3")."""
+    bound = claim.evidence
+    where = f" ({step})" if step else ""
+    said = f"The answer says {claim.text}"
+    if bound is None:
+        nothing = {
+            Cause.NOT_FOUND: "no source has it or gives it",
+            Cause.UNKNOWN_IDENTIFIER: "no source has this identifier",
+        }
+        return f"{said}; {nothing.get(claim.cause, 'what was found settles nothing')}"
+    told = {
+        Cause.STATED: f"{_returned(bound)} {_shown(bound)}",
+        Cause.GIVEN: f"the {bound.source} gives {_shown(bound)}",
+        Cause.DERIVED: f"{_returned(bound)} what gives it: {bound.derivation}",
+        Cause.OTHER_VALUE: f"{_returned(bound)} {_shown(bound)}",
+        Cause.OTHER_RESULT: f"what the tool returned gives {bound.derivation}",
+        Cause.OTHER_STATE: f"{_returned(bound)} {_shown(bound)}",
+        Cause.UNKNOWN_IDENTIFIER: f"no source has it; {_returned(bound)} {_shown(bound)}",
+        Cause.OVERTAKEN: f"a later output returned {_shown(bound)}",
+        Cause.DENIED_ACTION: f"the record shows it done: {_shown(bound)}",
+    }.get(claim.cause, f"the nearest is {_shown(bound)}, which settles nothing")
+    return f"{said}; {told}{where}"
+
+
+def _returned(bound: ClaimEvidence) -> str:
+    return "the tool returned" if bound.output is not None else f"the {bound.source} gives"
+
+
+def _shown(bound: ClaimEvidence) -> str:
+    return bound.text

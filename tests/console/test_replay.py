@@ -1,0 +1,43 @@
+"""A case is replayed in the sandbox with edited code, from its page."""
+
+from __future__ import annotations
+
+import pytest
+
+from spanproof.api import ConsoleServer, ConsoleSettings
+from spanproof.sandbox.registry import open_sandbox
+
+
+@pytest.fixture(scope="module")
+def url(store, workspace):
+    settings = ConsoleSettings(workspace=workspace, open_sandbox=lambda: open_sandbox("jail", workers=1))
+    with ConsoleServer(lambda: store, "127.0.0.1", 0, settings) as server:
+        yield server.url
+
+
+def test_edited_code_is_replayed_beside_its_record(open_page):
+    page = open_page("/suites/prices")
+    page.locator("a[href*='/cases/']").first.click()
+    page.get_by_role("button", name="Replay").wait_for()
+    code = page.locator("textarea.code").first
+    code.fill(code.input_value() + "\nprint('edited <b>here</b>')")
+    page.get_by_role("button", name="Replay").click()
+    page.get_by_text("With 1 edit:").wait_for()
+    replayed = page.locator(".step").last.page.get_by_label("replayed")
+    assert any("edited <b>here</b>" in text for text in replayed.all_inner_texts())
+    assert page.locator(".step .added").count() > 0
+    page.get_by_role("button", name="Undo edits").click()
+    assert "edited" not in code.input_value()
+
+
+def test_another_result_of_a_tool_changes_what_is_printed(open_page):
+    page = open_page("/suites/prices")
+    page.locator("a[href*='/cases/']").first.click()
+    result = page.locator("label.within textarea").first
+    result.fill("not json")
+    page.get_by_role("button", name="Replay").click()
+    page.get_by_role("alert").get_by_text("is not JSON").wait_for()
+    result.fill("9900")
+    page.get_by_role("button", name="Replay").click()
+    page.get_by_text("With 1 edit:").wait_for()
+    assert any("9900" in text for text in page.get_by_label("replayed").all_inner_texts())

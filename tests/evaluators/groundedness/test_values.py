@@ -1,0 +1,66 @@
+"""Values as texts write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from spanproof.evaluators.layers.groundedness.values.model import Kind
+from spanproof.evaluators.layers.groundedness.values.scan import scan
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "number", "unit"),
+    [
+        ("$1,452.40", Kind.MONEY, 1452.4, "USD"),
+        ("1.234,50 €", Kind.MONEY, 1234.5, "EUR"),
+        ("30 dollars", Kind.MONEY, 30, "USD"),
+        ("45 cents", Kind.MONEY, 0.45, "USD"),
+        ("EUR 1.2bn", Kind.MONEY, 1.2e9, "EUR"),
+        ("78,0 %", Kind.PERCENT, 78, "%"),
+        ("5 percent", Kind.PERCENT, 5, "%"),
+        ("12.6 million", Kind.NUMBER, 12.6e6, ""),
+        ("-3.5", Kind.NUMBER, -3.5, ""),
+        ("1\u202f903", Kind.NUMBER, 1903, ""),
+        ("twenty-one days", Kind.QUANTITY, 21 * 86400, "time"),
+        ("250 ms", Kind.QUANTITY, 0.25, "time"),
+        ("5 GB", Kind.QUANTITY, 5e9, "data"),
+    ],
+)
+def test_an_amount_has_its_kind_number_and_unit(text, kind, number, unit):
+    (mention,) = scan(text)
+    assert (mention.value.kind, mention.value.unit) == (kind, unit)
+    assert mention.value.number == pytest.approx(number)
+    assert (mention.start, mention.end) == (0, len(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("2024-05-20", (2024, 5, 20)),
+        ("May 20th, 2024", (2024, 5, 20)),
+        ("20 May 2024", (2024, 5, 20)),
+        ("20. Mai 2024", (2024, 5, 20)),
+        ("le 3 février", (None, 2, 3)),
+        ("05/20/2024", (2024, 5, 20)),
+        ("20.05.2024", (2024, 5, 20)),
+        ("2024年5月20日", (2024, 5, 20)),
+        ("June 2024", (2024, 6, None)),
+    ],
+)
+def test_a_date_has_its_parts(text, date):
+    assert [mention.value.date for mention in scan(text) if mention.value.kind is Kind.DATE] == [date]
+
+
+@pytest.mark.parametrize(
+    ("text", "time"), [("06:00 AM", (6, 0, None)), ("3pm", (15, 0, None)), ("18:30:05", (18, 30, 5)), ("12 PM", (12, 0, None))]  # noqa: E501
+)  # fmt: skip
+def test_a_time_has_its_parts(text, time):
+    assert [mention.value.time for mention in scan(text)] == [time]
+
+
+@pytest.mark.parametrize(
+    "text", ["HAT069", "#W9348897", "credit_card_4421486", "a@b.org", "https://x.org/1", "6117189161"]
+)
+def test_an_identifier_is_no_number(text):
+    (mention,) = scan(text)
+    assert mention.value.kind is Kind.ID
