@@ -34,8 +34,8 @@ def contradictions(evaluation) -> Iterator[str]:
             yield "recovery speaks of a failure that the account does not know"
         if account.fabricated and _passed(of_run.get((Layer.GROUNDEDNESS, "groundedness"))):
             yield "groundedness passes a fabricated value"
-        if account.fabricated and _passed(of_run.get((Layer.TRAJECTORY, "task_completion"))):
-            yield "task completion passes a fabricated answer"
+        if account.fabricated and _passed(of_run.get((Layer.TRAJECTORY, "answered"))):
+            yield "answered passes a fabricated answer"
 
 
 def _passed(outcome) -> bool:

@@ -20,6 +20,7 @@ _TEXT_CHARACTERS = 256 * 1024
 _RULE = re.compile(r"^[\s|+:=-]+$")
 _ORDERED = re.compile(r"\border\s+by\b", re.IGNORECASE)
 _MAX_QUOTED = 80
+_HEAD = re.compile(r"[A-Za-z_]\w*\Z")
 
 _Row = tuple[str, ...]
 
@@ -66,6 +67,46 @@ def recorded_rows(given: JsonValue, columns: Sequence[str]) -> list[_Row] | None
     if isinstance(given, list):
         return [_row(_cells(row)) for row in given]
     return [_row([given])] if isinstance(given, int | float) else None
+
+
+def rows_of(
+    text: str, named: Sequence[str] | None
+) -> tuple[tuple[str, ...], list[tuple[JsonValue, ...]]] | None:
+    """The columns and rows in what a tool gave; None where it holds none, or nothing names its columns.
+
+    Args:
+        text: the tool's result.
+        named: the columns, in order, where the query names them.
+    """
+    decoded = _decoded(text)
+    if isinstance(decoded, dict):
+        inner = decoded.get("rows", decoded.get("data"))
+        heads = decoded.get("columns")
+        if isinstance(heads, list) and all(isinstance(head, str) for head in heads):
+            named = [str(head) for head in heads]
+        decoded = inner
+    if isinstance(decoded, list) and decoded:
+        if all(isinstance(row, dict) for row in decoded):
+            columns = tuple(decoded[0])
+            same = all(tuple(row) == columns for row in decoded)
+            return (columns, [tuple(row.values()) for row in decoded]) if same else None
+        if named is None or not all(isinstance(row, list | tuple) for row in decoded):
+            return None
+        return tuple(named), [tuple(row) for row in decoded]
+    return _rows_in_lines(text)
+
+
+def _rows_in_lines(text: str) -> tuple[tuple[str, ...], list[tuple[JsonValue, ...]]] | None:
+    """The rows of a table in lines below a head of names, parted by bars, tabs, semicolons or commas."""
+    lines = [line for line in text.strip().splitlines() if line.strip() and not _RULE.match(line)]
+    part = next((each for each in "|\t;," if len(lines) > 1 and all(each in line for line in lines)), None)
+    if part is None:
+        return None
+    rows = [tuple(cell.strip() for cell in line.strip().strip("|").split(part)) for line in lines]
+    heads = rows[0]
+    if not all(_HEAD.match(head) for head in heads) or any(len(row) != len(heads) for row in rows):
+        return None
+    return heads, [tuple(row) for row in rows[1:]]
 
 
 def _given(record: Record) -> JsonValue:
