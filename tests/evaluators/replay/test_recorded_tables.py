@@ -65,6 +65,15 @@ def test_the_query_that_gave_the_rows_is_not_held_against_them(build, jail):
     assert "its own result" in replay.unreplayed[again.id]
 
 
+@pytest.mark.parametrize("count", [5, 10, 100])
+def test_as_many_rows_as_tools_cap_at_may_be_a_part(build, jail, count):
+    rows = str([(number,) for number in range(count)])
+    (_, counted), replay = replayed(
+        build, jail, ("SELECT id FROM orders", rows), ("SELECT COUNT(*) FROM orders", "[(5000,)]")
+    )
+    assert replay.step(counted.id) is None
+
+
 def test_two_readings_of_one_table_that_differ_prove_nothing(build, jail):
     shorter = ORDERS.rpartition("\n")[0]
     (*_, count), replay = replayed(

@@ -22,6 +22,8 @@ _SAYS_SO = re.compile(
     re.IGNORECASE,
 )
 _SHORTEST = 2
+_MONTH = re.compile(r"(?P<year>\d{4})-(?P<month>\d\d)(?:-\d\d)?\Z")
+_MONTHS = tuple("jan feb mar apr may jun jul aug sep oct nov dec".split())  # noqa: SIM905
 _LONGEST_ARGUMENT = 80
 _ALIKE = 0.6
 """Likeness from which a value is another spelling of the same."""
@@ -131,9 +133,20 @@ def _swapped(wanted: Call, other: Call, task: str, known: str) -> tuple[str, str
             continue
         inner = value.casefold() in given.casefold() or given.casefold() in value.casefold()
         alike = SequenceMatcher(None, value.casefold(), given.casefold()).ratio() >= _ALIKE
-        if not inner and not alike and _is_in(value, task) and not _is_in(given, known):
+        is_other = re.findall(r"\d", value) != re.findall(r"\d", given) or not (inner or alike)
+        if is_other and _names(task, value) and not _names(known, given):
             return value, given
     return None
+
+
+def _names(text: str, value: str) -> bool:
+    """Whether a text names a value: as it is, or a month by its name."""
+    if _is_in(value, text):
+        return True
+    month = _MONTH.match(value)
+    if month is None or not 1 <= int(month["month"]) <= len(_MONTHS) or month["year"] not in text:
+        return False
+    return re.search(rf"\b{_MONTHS[int(month['month']) - 1]}", text, re.IGNORECASE) is not None
 
 
 def _is_in(value: str, text: str) -> bool:

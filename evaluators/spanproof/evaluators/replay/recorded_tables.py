@@ -23,6 +23,10 @@ SCRIPT = "recorded.sql"
 """The file of the script among a program's files."""
 
 _MAX_ROWS = 5_000
+_CAP = 5
+"""Tools cap rows at 10, 50, 100 without saying so: a result of a multiple of this may be a part."""
+
+_CUT = re.compile(r"\.\.\.|\u2026|truncated|more rows|first \d+ rows|limit", re.IGNORECASE)
 _MAX_CELLS = 50_000
 _MAX_QUERY = 10_000
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,12})?\Z")
@@ -137,8 +141,11 @@ def _whole_table(snippet: Snippet) -> tuple[str, tuple[str, ...], list[tuple[Jso
     if not whole and not all(isinstance(each, exp.Column) for each in selected):
         return None
     named = None if whole else tuple(each.name for each in selected)
-    given = rows_of(snippet.observation or snippet.logs or "", named)
+    text = snippet.observation or snippet.logs or ""
+    given = rows_of(text, named)
     if given is None or not given[1] or len(given[1]) > _MAX_ROWS:
+        return None
+    if len(given[1]) % _CAP == 0 or _CUT.search(text):
         return None
     columns, rows = given
     if len(columns) * len(rows) > _MAX_CELLS or any(len(row) != len(columns) for row in rows):
