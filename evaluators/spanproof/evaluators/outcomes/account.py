@@ -401,6 +401,8 @@ def _calls_made(run: Run, account: Account) -> Iterator[Call]:
     """The tool calls of a run, in order, with their arguments that are texts."""
     for step in run.steps:
         for position, call in enumerate(step.calls):
+            if call.tool in ANSWER_TOOLS:
+                continue
             named = {**{str(at): value for at, value in enumerate(call.args)}, **call.kwargs}
             texts = {name: value for name, value in named.items() if isinstance(value, str)}
             state, result = account.of_call(step, position).state, call.result
