@@ -39,6 +39,7 @@ from spanproof.evaluators.outcomes.reaching import without_effect
 from spanproof.evaluators.outcomes.recorded import PROGRAMS, shows_outcome, unseen_output
 from spanproof.evaluators.outcomes.recovery import Came, Fate, fates
 from spanproof.evaluators.outcomes.run_actions import actions_in, is_within
+from spanproof.evaluators.outcomes.schema import Schema, schema_of
 from spanproof.evaluators.outcomes.situation import shows_pictures, situation_of
 from spanproof.evaluators.outcomes.swallowed import replaced, says_absent, swallowed
 from spanproof.evaluators.outcomes.texts import TextFailure, read_failure
@@ -55,6 +56,7 @@ _STOPPED = frozenset(
 )
 _REFUSED = frozenset({FailureClass.PERMISSION_DENIED, FailureClass.UNSAFE_OPERATION})
 _MAX_QUOTE = 200
+_ALTERS = re.compile(r"\b(?:ALTER|CREATE|DROP|RENAME)\b", re.IGNORECASE)
 _COMMAND_NAMES = ("command", "cmd", "commands", "script", "code", "bash", "shell", "input")
 """Arguments in which shell tools take their command."""
 
@@ -352,7 +354,16 @@ def _with_origins(trace: Trace, run: Run, account: Account) -> Account:
         frozenset(handed_over.values()),
         reports,
         nothing_worked=worked.nothing,
+        schema=_schema(trace, run, account),
     )
+
+
+def _schema(trace: Trace, run: Run, account: Account) -> Schema:
+    """The tables that the run was shown; none where no SQL is on the trace, or some of it changes tables."""
+    queries = [each.source for each in run.snippets if each.language is Language.SQL]
+    if not queries or any(_ALTERS.search(query) for query in queries):
+        return Schema()
+    return schema_of((*_given(trace, run, account), *_results(run)))
 
 
 def _reports(answer: str, account: Account) -> bool:

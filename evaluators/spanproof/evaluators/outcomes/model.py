@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from spanproof.evaluators.outcomes.actions import Action
 from spanproof.evaluators.outcomes.recovery import Came, Fate
+from spanproof.evaluators.outcomes.schema import Schema
 from spanproof.sandbox import FailureClass
 from spanproof.trace import Snippet, Step
 
@@ -140,6 +141,7 @@ class Account:
         origins: where the values of the answer come from.
         handed_over: ids of snippets that only hand over or print values written down in them.
         reports_failure: the answer says that the task could not be done, and something failed.
+        schema: the tables of its database that the run was shown.
         nothing_worked: the run did something for its task, and all of it failed or came back empty.
     """
 
@@ -152,6 +154,7 @@ class Account:
     handed_over: frozenset[str] = frozenset()
     reports_failure: bool = False
     nothing_worked: bool = False
+    schema: Schema = field(default_factory=Schema)
 
     def of(self, snippet: Snippet) -> StepOutcome:
         """The outcome of a snippet; unknown where it did not run."""

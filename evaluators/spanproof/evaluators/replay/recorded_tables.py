@@ -101,8 +101,8 @@ def recorded_tables(run: Run) -> RecordedTables:
             sources.add(snippet.id)
     texts = {cell for _, rows in found.values() for row in rows for cell in row if isinstance(cell, str)}
     script = "\n".join(line for name, table in found.items() for line in _made(name, *table))
-    columns = {name: frozenset(map(str.lower, table[0])) for name, table in found.items()}
-    return RecordedTables(columns, script, frozenset(sources), frozenset(texts))
+    heads = {name: frozenset(map(str.lower, table[0])) for name, table in found.items()}
+    return RecordedTables(heads, script, frozenset(sources), frozenset(texts))
 
 
 def _select(source: str) -> exp.Expr | None:

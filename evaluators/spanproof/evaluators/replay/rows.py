@@ -23,6 +23,8 @@ _MAX_QUOTED = 80
 _HEAD = re.compile(r"[A-Za-z_]\w*\Z")
 
 _Row = tuple[str, ...]
+Table = tuple[tuple[str, ...], list[tuple[JsonValue, ...]]]
+"""The names of a table's columns, and its rows."""
 
 
 def rows_agree(record: Record, execution: Execution, source: str) -> Agreement:
@@ -69,9 +71,7 @@ def recorded_rows(given: JsonValue, columns: Sequence[str]) -> list[_Row] | None
     return [_row([given])] if isinstance(given, int | float) else None
 
 
-def rows_of(
-    text: str, named: Sequence[str] | None
-) -> tuple[tuple[str, ...], list[tuple[JsonValue, ...]]] | None:
+def rows_of(text: str, named: Sequence[str] | None) -> Table | None:
     """The columns and rows in what a tool gave; None where it holds none, or nothing names its columns.
 
     Args:
@@ -86,17 +86,22 @@ def rows_of(
             named = [str(head) for head in heads]
         decoded = inner
     if isinstance(decoded, list) and decoded:
-        if all(isinstance(row, dict) for row in decoded):
-            columns = tuple(decoded[0])
-            same = all(tuple(row) == columns for row in decoded)
-            return (columns, [tuple(row.values()) for row in decoded]) if same else None
-        if named is None or not all(isinstance(row, list | tuple) for row in decoded):
-            return None
-        return tuple(named), [tuple(row) for row in decoded]
+        return _rows_in_list(decoded, named)
     return _rows_in_lines(text)
 
 
-def _rows_in_lines(text: str) -> tuple[tuple[str, ...], list[tuple[JsonValue, ...]]] | None:
+def _rows_in_list(given: list[JsonValue], named: Sequence[str] | None) -> Table | None:
+    """The rows of a list of records with the same names, or of lists beside the names of a query."""
+    records = [row for row in given if isinstance(row, dict)]
+    if len(records) == len(given):
+        columns = tuple(records[0])
+        same = all(tuple(row) == columns for row in records)
+        return (columns, [tuple(row.values()) for row in records]) if same else None
+    cells = [tuple(row) for row in given if isinstance(row, list | tuple)]
+    return (tuple(named), cells) if named is not None and len(cells) == len(given) else None
+
+
+def _rows_in_lines(text: str) -> Table | None:
     """The rows of a table in lines below a head of names, parted by bars, tabs, semicolons or commas."""
     lines = [line for line in text.strip().splitlines() if line.strip() and not _RULE.match(line)]
     part = next((each for each in "|\t;," if len(lines) > 1 and all(each in line for line in lines)), None)
