@@ -22,7 +22,8 @@ def contradictions(evaluation) -> Iterator[str]:
                 yield f"the outcome of a snippet is {score.outcome.label}, the account says {known.state}"
         recovery = of_run.get((Layer.TRAJECTORY, "recovery"))
         lost = isinstance(recovery, Scored) and recovery.label is Label.FAIL
-        if lost is not any(fate.came is Came.LOST for fate in account.fates):
+        judged = isinstance(of_run.get((Layer.TRAJECTORY, "trajectory")), Scored)
+        if judged and lost is not any(fate.came is Came.LOST for fate in account.fates):
             yield "recovery denies the account"
         if lost and _passed(of_run.get((Layer.EXECUTION, "execution"))):
             yield "execution passes what recovery calls lost"
@@ -34,8 +35,21 @@ def contradictions(evaluation) -> Iterator[str]:
             yield "recovery speaks of a failure that the account does not know"
         if account.fabricated and _passed(of_run.get((Layer.GROUNDEDNESS, "groundedness"))):
             yield "groundedness passes a fabricated value"
-        if account.fabricated and _passed(of_run.get((Layer.TRAJECTORY, "task_completion"))):
-            yield "task completion passes a fabricated answer"
+        if account.fabricated and _passed(of_run.get((Layer.TRAJECTORY, "answered"))):
+            yield "answered passes a fabricated answer"
+        grounded = of_run.get((Layer.GROUNDEDNESS, "groundedness"))
+        if account.nothing_worked and not account.reports_failure and _passed(grounded):
+            yield "groundedness passes an answer that nothing supports and that does not say so"
+        if account.reports_failure and not account.origins and _failed(grounded):
+            yield "groundedness fails an answer that only reports what happened"
+        code_failed = any(account.of(each).state in FAILING for each in run.run.snippets)
+        execution = of_run.get((Layer.EXECUTION, "execution"))
+        if code_failed and isinstance(execution, Scored) and execution.value == 1.0:
+            yield "execution counts no failure where the account has one"
+
+
+def _failed(outcome) -> bool:
+    return isinstance(outcome, Scored) and outcome.label is Label.FAIL
 
 
 def _passed(outcome) -> bool:

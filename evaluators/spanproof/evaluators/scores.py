@@ -183,7 +183,7 @@ def _trajectory() -> Iterator[ScoreSpec]:
     layer = Layer.TRAJECTORY
     yield _verdict(layer)
     for name, weight in (
-        ("task_completion", 0.25),
+        ("answered", 0.25),
         ("recovery", 0.15),
         ("loops", 0.15),
         ("action_safety", 0.15),

@@ -46,7 +46,7 @@ _CODE_LAYERS = frozenset({Layer.EXECUTION, Layer.CORRECTNESS, Layer.TRAJECTORY})
 
 _CONSEQUENCES = {
     "recovery": frozenset(Layer),
-    "task_completion": frozenset(Layer),
+    "answered": frozenset(Layer),
     "action_safety": frozenset({Layer.BOUNDARY}),
 }
 """Scores of the trajectory that fail because of another failure, where one of these layers has one."""
@@ -251,7 +251,7 @@ def _of_trajectory(run: Run, scores: Iterable[Score], explained: set[Layer]) -> 
     for score in scores:
         if score.layer is not Layer.TRAJECTORY or score.name == score.layer.value or not _is_built_in(score):
             continue
-        ending = _ending(run) if score.name == "task_completion" else ""
+        ending = _ending(run) if score.name == "answered" else ""
         follows = explained & _CONSEQUENCES.get(score.name, frozenset())
         if follows and ending != Ending.MAX_STEPS.value:
             continue

@@ -50,7 +50,7 @@ def test_an_invented_value_is_found_and_a_sourced_one_is_none(run_agent, case, t
         assert isinstance(grounded, Scored)
         assert grounded.label is Label.FAIL
         assert grounded.explanation.startswith(f"The answer says {made_up[0].value}"), grounded.explanation
-        assert outcome_of(evaluation, Layer.TRAJECTORY, "task_completion").label is Label.FAIL
+        assert outcome_of(evaluation, Layer.TRAJECTORY, "answered").label is Label.FAIL
     assert not list(contradictions(evaluation))
 
 

@@ -117,7 +117,7 @@ def test_an_agent_that_circles_between_two_calls_is_in_a_loop(build, score_of):
 
 def test_max_steps_fails_completion_and_the_trajectory(build, score_of):
     found = judged(build, [build.snippet("print(1)", observation="1")], **NO_ANSWER)
-    assert score_of(found, "task_completion").label is Label.FAIL
+    assert score_of(found, "answered").label is Label.FAIL
     assert "step limit" in score_of(found, "trajectory").explanation
 
 
@@ -187,7 +187,7 @@ def test_the_replay_shows_a_failure_only_where_nothing_is_recorded(build, score_
 
 def test_hidden_content_is_not_a_missing_answer(build, score_of):
     found = judged(build, [build.snippet("print(1)", observation="1")], answer=None, hidden=True)
-    assert isinstance(score_of(found, "task_completion"), Skipped)
+    assert isinstance(score_of(found, "answered"), Skipped)
     assert score_of(found, "trajectory").label is Label.PASS
 
 
@@ -200,7 +200,7 @@ def test_calls_whose_content_is_hidden_are_not_judged(build, score_of):
 def test_an_answer_without_any_action_on_the_trace_says_nothing_about_the_way(build, score_of):
     found = judged(build, [], steps=(), **ANSWERED)
     assert "no action on the trace" in score_of(found, "trajectory").reason
-    assert score_of(found, "task_completion").label is Label.PASS
+    assert score_of(found, "answered").label is Label.PASS
     assert "no action on the trace" in score_of(found, "recovery").reason
 
 

@@ -15,7 +15,8 @@ from dataclasses import replace
 from spanproof.evaluators.detect.observation import parts_of
 from spanproof.evaluators.model import NoReplay, Replay, ReplayedStep
 from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, only_answers
-from spanproof.evaluators.outcomes.broadened import Query, given_as_narrow
+from spanproof.evaluators.outcomes.broadened import Call, Query, given_as_narrow, given_for_another
+from spanproof.evaluators.outcomes.claims import Lack, acts, unborne
 from spanproof.evaluators.outcomes.dodges import only_literals
 from spanproof.evaluators.outcomes.emptiness import is_empty
 from spanproof.evaluators.outcomes.failing import called, parsed
@@ -26,6 +27,7 @@ from spanproof.evaluators.outcomes.model import (
     UNKNOWN,
     Account,
     KnownBy,
+    OriginKind,
     State,
     StepOutcome,
 )
@@ -33,12 +35,15 @@ from spanproof.evaluators.outcomes.origins import Traced, Worked, trace_back
 from spanproof.evaluators.outcomes.places import Giver, giver_of
 from spanproof.evaluators.outcomes.printed import printed_exception
 from spanproof.evaluators.outcomes.queries import is_constant
+from spanproof.evaluators.outcomes.reaching import without_effect
 from spanproof.evaluators.outcomes.recorded import PROGRAMS, shows_outcome, unseen_output
 from spanproof.evaluators.outcomes.recovery import Came, Fate, fates
 from spanproof.evaluators.outcomes.run_actions import actions_in, is_within
+from spanproof.evaluators.outcomes.schema import Schema, schema_of
 from spanproof.evaluators.outcomes.situation import shows_pictures, situation_of
+from spanproof.evaluators.outcomes.swallowed import replaced, says_absent, swallowed
 from spanproof.evaluators.outcomes.texts import TextFailure, read_failure
-from spanproof.evaluators.outcomes.topics import discloses, reports_failure
+from spanproof.evaluators.outcomes.topics import discloses, reports_failure, reports_nothing
 from spanproof.evaluators.replay.record import Record, class_beside, raised_type, record_of, recorded_class
 from spanproof.evaluators.runs import spans_of
 from spanproof.sandbox import FailureClass
@@ -51,12 +56,22 @@ _STOPPED = frozenset(
 )
 _REFUSED = frozenset({FailureClass.PERMISSION_DENIED, FailureClass.UNSAFE_OPERATION})
 _MAX_QUOTE = 200
+_ALTERS = re.compile(r"\b(?:ALTER|CREATE|DROP|RENAME)\b", re.IGNORECASE)
 _COMMAND_NAMES = ("command", "cmd", "commands", "script", "code", "bash", "shell", "input")
 """Arguments in which shell tools take their command."""
 
 
 def account_of(trace: Trace, run: Run, scans: Mapping[str, Scan], replay: Replay | NoReplay) -> Account:
     """Return what happened in this run."""
+    account = _decide(trace, run, scans, replay, frozenset())
+    silent = frozenset(_spans_with_defaults(run, account))
+    return _decide(trace, run, scans, replay, silent) if silent else account
+
+
+def _decide(
+    trace: Trace, run: Run, scans: Mapping[str, Scan], replay: Replay | NoReplay, silent: frozenset[str]
+) -> Account:
+    """The account, where the code on the spans `silent` answered with a default for what failed."""
     calls = {
         (step.number, position): _of_call(call)
         for step in run.steps
@@ -66,7 +81,7 @@ def account_of(trace: Trace, run: Run, scans: Mapping[str, Scan], replay: Replay
     for step in run.steps:
         for snippet in step.snippets:
             if snippet.executed and snippet.language in PROGRAMS:
-                snippets[snippet.id] = _of_snippet(step, snippet, replay)
+                snippets[snippet.id] = _of_snippet(step, snippet, replay, silent)
     for step in run.steps:
         for position, call in enumerate(step.calls):
             ran = _snippet_of(step, call)
@@ -79,7 +94,31 @@ def account_of(trace: Trace, run: Run, scans: Mapping[str, Scan], replay: Replay
     return _with_origins(trace, run, Account(snippets, calls, steps, actions, found))
 
 
-def _of_snippet(step: Step, snippet: Snippet, replay: Replay | NoReplay) -> StepOutcome:
+def _spans_with_defaults(run: Run, account: Account) -> Iterator[str]:
+    """Spans of code that ended well and whose answer is what it puts in place of a failed call."""
+    blamed = {
+        (origin.step, origin.span_id) for origin in account.fabricated if origin.kind is OriginKind.DEFAULT
+    }
+    for step in run.steps:
+        for snippet in step.snippets:
+            failing = [outcome for _, outcome in _calls_in(step, snippet) if outcome.state in FAILING]
+            if failing and (step.number, snippet.span_id) in blamed and account.of(snippet).ok:
+                yield snippet.span_id
+
+
+def _calls_in(step: Step, snippet: Snippet) -> list[tuple[str, StepOutcome]]:
+    """The calls that code made, without those that hand over an answer, and how each ended."""
+    tree = parsed(snippet.source) if snippet.language is Language.PYTHON else None
+    if tree is None:
+        return []
+    named = called(tree)
+    made = snippet.tape or tuple(call for call in step.calls if call.span_id != snippet.span_id)
+    return [(call.tool, _of_call(call)) for call in made if call.tool in named - ANSWER_TOOLS]
+
+
+def _of_snippet(
+    step: Step, snippet: Snippet, replay: Replay | NoReplay, silent: frozenset[str]
+) -> StepOutcome:
     record = record_of(snippet)
     again = replay.step(snippet.id) if isinstance(replay, Replay) else None
     replayed = class_beside(record, again.execution) if again is not None else None
@@ -100,7 +139,11 @@ def _of_snippet(step: Step, snippet: Snippet, replay: Replay | NoReplay) -> Step
     if record.failure_class is not FailureClass.OK:
         return _failing(record.failure_class, KnownBy.EXIT_STATUS, None, "", replayed)
     state = State.EMPTY if _came_back_empty(step, snippet, record) else State.OK
-    return StepOutcome(state, FailureClass.OK, KnownBy.RESULT, recorded=FailureClass.OK, replayed=replayed)
+    ended = StepOutcome(state, FailureClass.OK, KnownBy.RESULT, recorded=FailureClass.OK, replayed=replayed)
+    made = _calls_in(step, snippet)
+    if snippet.span_id in silent:
+        return replaced(next(outcome for _, outcome in made if outcome.state in FAILING), ended)
+    return swallowed(snippet.source, made, ended) or ended
 
 
 def _of_error(error: SpanError, replayed: FailureClass | None = None) -> StepOutcome:
@@ -179,7 +222,11 @@ def _came_back_empty(step: Step, snippet: Snippet, record: Record) -> bool:
     if shown is None:
         shown = parts_of(step.observation).logs
     value = record.output.value if record.output is not None else None
-    return shown is not None and is_empty(shown) and value in (None, "", "None", [], {})
+    return (
+        shown is not None
+        and is_empty(shown, giver=giver_of("", snippet.language))
+        and value in (None, "", "None", [], {})
+    )
 
 
 def _of_call(call: RecordedCall) -> StepOutcome:
@@ -194,7 +241,7 @@ def _of_call(call: RecordedCall) -> StepOutcome:
             named = SpanError(seen.error_type, seen.quote)
             failure_class = recorded_class(named) if seen.error_type else FailureClass.EXCEPTION
             return _failing(failure_class, seen.known_by, seen.error_type, seen.quote)
-    state = State.EMPTY if is_empty(call.result.text, call.result.value) else State.OK
+    state = State.EMPTY if is_empty(call.result.text, call.result.value, giver_of(call.tool)) else State.OK
     return StepOutcome(state, FailureClass.OK, KnownBy.RESULT, recorded=FailureClass.OK)
 
 
@@ -267,13 +314,14 @@ def _with_origins(trace: Trace, run: Run, account: Account) -> Account:
     }
     lacking = [fate.failure.step for fate in account.fates if fate.came is not Came.MENDED]
     lacking += [number for number, outcome in account.steps.items() if outcome.state is State.EMPTY]
-    traced = Traced()
+    traced, worked = Traced(), _worked(run, account, set(handed_over.values()))
     if not run.hidden and not shows_pictures(trace, run):
         known = Known(run.task or "")
-        for text in _sources(trace, run, account):
+        for text in _given(trace, run, account):
             known.add(text)
+        for text in _results(run):
+            known.add_result(text)
         situation = situation_of(trace, run, account, code, min(lacking, default=None))
-        worked = _worked(run, account, set(handed_over.values()))
         others = [
             call.result.text
             for step in run.steps
@@ -282,24 +330,70 @@ def _with_origins(trace: Trace, run: Run, account: Account) -> Account:
         ]
         broader = given_as_narrow(_queries(run, account), run.task or "", answer, others)
         traced = trace_back(answer, code, known, situation, worked)
-        traced = replace(traced, origins=(*traced.origins, *broader))
+        other = given_for_another(list(_calls_made(run, account)), run.task or "", answer)
+        claimed = unborne(answer, *_lacks(run, account, worked))
+        traced = replace(traced, origins=(*traced.origins, *broader, *other, *claimed))
     for step in run.steps:
         for snippet in step.snippets:
             if snippet.span_id in traced.made_up and account.of(snippet).ok:
                 handed_over[snippet.span_id] = snippet.id
     honest = not any(origin.fabricated for origin in traced.origins)
-    reports = honest and bool(account.fates or lacking)
-    reports = reports and (reports_failure(answer) or discloses(answer))
+    reports = honest and bool(account.fates or lacking) and _reports(answer, account)
     return Account(
         account.snippets,
         account.calls,
         account.steps,
         account.actions,
-        tuple(_without_inventions(account.fates, handed_over.keys())),
+        without_effect(
+            tuple(_without_inventions(account.fates, handed_over.keys())),
+            account.actions,
+            answer,
+            traced.origins,
+        ),
         traced.origins,
         frozenset(handed_over.values()),
         reports,
+        nothing_worked=worked.nothing,
+        schema=_schema(trace, run, account),
     )
+
+
+def _schema(trace: Trace, run: Run, account: Account) -> Schema:
+    """The tables that the run was shown; none where no SQL is on the trace, or some of it changes tables."""
+    queries = [each.source for each in run.snippets if each.language is Language.SQL]
+    if not queries or any(_ALTERS.search(query) for query in queries):
+        return Schema()
+    return schema_of((*_given(trace, run, account), *_results(run)))
+
+
+def _reports(answer: str, account: Account) -> bool:
+    """Whether an answer says how the run ended: that something failed, or that there is no such thing."""
+    if reports_failure(answer) or discloses(answer):
+        return True
+    found_none = any(
+        outcome.state is State.EMPTY or (outcome.state in FAILING and says_absent(outcome))
+        for outcome in account.steps.values()
+    )
+    return found_none and reports_nothing(answer)
+
+
+def _lacks(run: Run, account: Account, worked: Worked) -> tuple[list[Lack], list[Lack]]:
+    """The doings that failed without another that went well, and the look-ups where none brought anything."""
+    made = [
+        Lack(step.number, call.span_id or step.span_id, call.tool, account.of_call(step, position))
+        for step in run.steps
+        for position, call in enumerate(step.calls)
+        if call.tool not in ANSWER_TOOLS
+    ]
+    done = {lack.tool for lack in made if lack.outcome.state is State.OK}
+    failed = [lack for lack in made if lack.outcome.state in FAILING and lack.tool not in done]
+    undone = [] if any(map(acts, done)) else [lack for lack in failed if acts(lack.tool)]
+    absent = any(says_absent(lack.outcome) for lack in failed)
+    empty = any(outcome.state is State.EMPTY for outcome in account.steps.values())
+    unlooked = (
+        [] if absent or empty or not worked.nothing else [lack for lack in failed if not acts(lack.tool)]
+    )
+    return undone, unlooked
 
 
 def _queries(run: Run, account: Account) -> list[Query]:
@@ -314,8 +408,24 @@ def _queries(run: Run, account: Account) -> list[Query]:
     return found
 
 
+def _calls_made(run: Run, account: Account) -> Iterator[Call]:
+    """The tool calls of a run, in order, with their arguments that are texts."""
+    for step in run.steps:
+        for position, call in enumerate(step.calls):
+            if call.tool in ANSWER_TOOLS:
+                continue
+            named = {**{str(at): value for at, value in enumerate(call.args)}, **call.kwargs}
+            texts = {name: value for name, value in named.items() if isinstance(value, str)}
+            state, result = account.of_call(step, position).state, call.result
+            text = result.text if result is not None else ""
+            yield Call(step.number, call.span_id or step.span_id, call.tool, texts, state, text)
+
+
 def _worked(run: Run, account: Account, handed_over: set[str]) -> Worked:
     """Return the outcome of what the run did, beside answering."""
+    written = {each.id for each in run.snippets if each.id in account.snippets and _only_writes_down(each)}
+    if any(outcome.state in FAILING for outcome in account.steps.values()):
+        handed_over = handed_over | written
     works = [outcome for step in run.steps for outcome in _working_parts(step, account, handed_over)]
     nothing = bool(works) and all(outcome.state in {*FAILING, State.EMPTY} for outcome in works)
     sourced = any(
@@ -363,6 +473,12 @@ def _hands_over(snippet: Snippet) -> bool:
     return tree is not None and bool(tree.body) and bool(called(tree) & ANSWER_TOOLS) and only_literals(tree)
 
 
+def _only_writes_down(snippet: Snippet) -> bool:
+    """Whether code only binds and prints values written down in it."""
+    tree = parsed(snippet.source) if snippet.language is Language.PYTHON else None
+    return tree is not None and bool(tree.body) and only_literals(tree)
+
+
 def _code_steps(run: Run, account: Account) -> Iterator[CodeStep]:
     for step in run.steps:
         for snippet in step.snippets:
@@ -378,16 +494,18 @@ def _code_steps(run: Run, account: Account) -> Iterator[CodeStep]:
             printed = "\n".join(filter(None, (snippet.logs, snippet.observation, step.observation)))
             stopped = account.of(snippet).state is State.STOPPED
             place = (step.number, snippet.span_id, snippet.source, printed)
-            swallowed = bool(failed) and account.of(snippet).ok is True
-            yield CodeStep(*place, working, failed - working, stopped, is_query, swallowed)
+            went_on = account.of(snippet).ok is True or account.of(snippet).known_by is KnownBy.SWALLOWED
+            swallowed = bool(failed) and went_on
+            found_nothing = any(outcome.state is State.EMPTY for _, outcome in outcomes)
+            yield CodeStep(*place, working, failed - working, stopped, is_query, swallowed, found_nothing)
 
 
 def _is_constant_query(snippet: Snippet) -> bool:
     return snippet.language is Language.SQL and is_constant(snippet.source)
 
 
-def _sources(trace: Trace, run: Run, account: Account) -> Iterator[str]:
-    """Texts that bear values out: the task, prompts, what users said, what tools returned, errors."""
+def _given(trace: Trace, run: Run, account: Account) -> Iterator[str]:
+    """Texts that the run was given and that bear values out: the task, prompts, users' words, errors."""
     yield run.task or ""
     for span in spans_of(trace, run):
         if span.kind is SpanKind.LLM:
@@ -397,10 +515,14 @@ def _sources(trace: Trace, run: Run, account: Account) -> Iterator[str]:
         elif span.kind is SpanKind.AGENT and span.input is not None:
             yield span.input.text
     for step in run.steps:
-        yield from (outcome.quote for outcome in (account.steps[step.number],))
+        yield account.steps[step.number].quote
+        yield from (call.error.message for call in step.calls if call.error is not None)
+
+
+def _results(run: Run) -> Iterator[str]:
+    """Texts of what tools returned."""
+    for step in run.steps:
         for call in step.calls:
-            if call.error is not None:
-                yield call.error.message
             if call.result is not None and call.tool not in ANSWER_TOOLS and _snippet_of(step, call) is None:
                 yield call.result.text
         for snippet in step.snippets:

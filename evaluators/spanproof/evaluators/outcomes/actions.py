@@ -26,6 +26,12 @@ MAX_PARSED_CHARS = 100_000
 MAX_KEPT_CHARS = 50_000
 """Characters of a result or of the model's words that are looked at."""
 
+_NAMING = (
+    *(ast.Constant, ast.Name, ast.JoinedStr, ast.FormattedValue, ast.Attribute, ast.Subscript, ast.Load),
+    *(ast.keyword, ast.Dict, ast.List, ast.Tuple, ast.UnaryOp, ast.USub),
+)
+"""Nodes of expressions that only name or write down values."""
+
 _COMMENT = re.compile(r"(?m)(?<=\s)#.*$|^#.*$")
 LITERAL = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|\b\d[\w.]*")
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -172,23 +178,34 @@ def normal_code(source: str) -> str:
 
 
 def only_answers(source: str) -> bool:
-    """Whether code does nothing but hand over an answer written down in it."""
+    """Whether code does nothing but hand over an answer: words, and values that were there before."""
     if "final_answer" not in source or len(source) > MAX_PARSED_CHARS:
         return False
     try:
         statements = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    return bool(statements) and all(_hands_over_a_constant(statement) for statement in statements)
+    return bool(statements) and all(_only_hands_over(statement) for statement in statements)
 
 
-def _hands_over_a_constant(statement: ast.stmt) -> bool:
+def _only_hands_over(statement: ast.stmt) -> bool:
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return False
     call = statement.value
     named = isinstance(call.func, ast.Name) and call.func.id in ANSWER_TOOLS
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return named and all(isinstance(argument, ast.Constant) for argument in given)
+    return named and all(
+        isinstance(part, _NAMING) or _only_words(part) for argument in given for part in ast.walk(argument)
+    )
+
+
+def _only_words(node: ast.AST) -> bool:
+    """Whether a call only puts a value into words: `str(total)`, `round(total, 2)`, `'{}'.format(total)`."""
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Name):
+        return node.func.id in {"str", "round", "repr", "format"}
+    return isinstance(node.func, ast.Attribute) and node.func.attr == "format"
 
 
 def _bounded_error(error: str | None) -> str:

@@ -1,15 +1,16 @@
-"""Values of a broader query that an answer gives as the narrow one's.
+"""Values of a broader query, or of one for something else, that an answer gives as those of the narrow one.
 
-In: the queries of a run with their outcomes and results, its task and its answer. Out: an `Origin` per number
-that only a query without the task's condition gave, after the one with it had failed or found nothing. An
-answer that says so states no such thing.
+In: the queries and calls of a run with their outcomes and results, its task and its answer. Out: an `Origin`
+per number that only a query without the task's condition gave, or a call for something else than the task
+names, after the one with it had failed or found nothing. An answer that says so states no such thing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from spanproof.evaluators.outcomes.known import numbers_in, rounds_to
 from spanproof.evaluators.outcomes.literals import is_specific
@@ -21,6 +22,11 @@ _SAYS_SO = re.compile(
     re.IGNORECASE,
 )
 _SHORTEST = 2
+_MONTH = re.compile(r"(?P<year>\d{4})-(?P<month>\d\d)(?:-\d\d)?\Z")
+_MONTHS = tuple("jan feb mar apr may jun jul aug sep oct nov dec".split())  # noqa: SIM905
+_LONGEST_ARGUMENT = 80
+_ALIKE = 0.6
+"""Likeness from which a value is another spelling of the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,18 @@ class Query:
     step: int
     span_id: str
     source: str
+    state: State
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call that was made, with its arguments that are texts."""
+
+    step: int
+    span_id: str
+    tool: str
+    arguments: Mapping[str, str]
     state: State
     result: str
 
@@ -62,7 +80,8 @@ def given_as_narrow(
                 gave = any(rounds_to(each, number) for each in numbers_in(broad.result))
                 elsewhere = [each.result for each in queries if each is not broad] + [task, *others]
                 if gave and not any(number in numbers_in(text) for text in elsewhere):
-                    source = f"{broad.source[:120]} leaves out {values[0]}"
+                    left_out = f"{broad.source[:120]} leaves out {values[0]}"
+                    source = f"more than the task is about ({left_out})"
                     yield Origin(
                         number,
                         OriginKind.BROADER,
@@ -72,6 +91,62 @@ def given_as_narrow(
                         source=source,
                     )
                     return
+
+
+def given_for_another(calls: Sequence[Call], task: str, answer: str) -> Iterator[Origin]:
+    """The numbers of an answer that a call for something else gave in place of what the task names.
+
+    Args:
+        calls: of one run, in order.
+        task: what it was to do.
+        answer: what it answered.
+    """
+    if _SAYS_SO.search(answer):
+        return
+    stated = [number for number in sorted(numbers_in(answer)) if is_specific(float(number))]
+    for at, wanted in enumerate(calls):
+        if wanted.state not in {State.EMPTY, *FAILING}:
+            continue
+        later = [call for call in calls[at + 1 :] if call.tool == wanted.tool and call.state is State.OK]
+        known = "\n".join((task, answer, *(call.result for call in calls[: at + 1])))
+        for other in later:
+            swapped = _swapped(wanted, other, task, known)
+            if swapped is None or any(swapped[0] in call.arguments.values() for call in later):
+                continue
+            elsewhere = [call.result for call in calls if call is not other] + [task]
+            for number in stated:
+                gave = any(rounds_to(each, number) for each in numbers_in(other.result))
+                if gave and not any(number in numbers_in(text) for text in elsewhere):
+                    source = f"{swapped[1]}, where the task is about {swapped[0]}"
+                    kind = OriginKind.BROADER
+                    yield Origin(
+                        number, kind, fabricated=True, step=other.step, span_id=other.span_id, source=source
+                    )
+                    return
+
+
+def _swapped(wanted: Call, other: Call, task: str, known: str) -> tuple[str, str] | None:
+    """The argument that the task names beside the one in its place that nothing names; None for none."""
+    for name, value in wanted.arguments.items():
+        given = other.arguments.get(name)
+        if given is None or given == value or max(len(value), len(given)) > _LONGEST_ARGUMENT:
+            continue
+        inner = value.casefold() in given.casefold() or given.casefold() in value.casefold()
+        alike = SequenceMatcher(None, value.casefold(), given.casefold()).ratio() >= _ALIKE
+        is_other = re.findall(r"\d", value) != re.findall(r"\d", given) or not (inner or alike)
+        if is_other and _names(task, value) and not _names(known, given):
+            return value, given
+    return None
+
+
+def _names(text: str, value: str) -> bool:
+    """Whether a text names a value: as it is, or a month by its name."""
+    if _is_in(value, text):
+        return True
+    month = _MONTH.match(value)
+    if month is None or not 1 <= int(month["month"]) <= len(_MONTHS) or month["year"] not in text:
+        return False
+    return re.search(rf"\b{_MONTHS[int(month['month']) - 1]}", text, re.IGNORECASE) is not None
 
 
 def _is_in(value: str, text: str) -> bool:

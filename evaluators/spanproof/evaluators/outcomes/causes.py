@@ -14,8 +14,12 @@ MAX_WRAPPED_CHARS = 4_000
 """Of a longer error the last line is quoted: the forms below are searched for more than once."""
 
 _VOLATILE = re.compile(r"0x[0-9a-fA-F]+|\"[^\"\n]*\"|'[^'\n]*'|(?:/[\w.-]+)+|\d+(?:\.\d+)?")
-_NAMELESS = re.compile(r"\A(?:error|Agent\w*Error): (?=\S)")
-"""What precedes a message whose own type is further in: no type at all, or smolagents' wrappers."""
+_NAMELESS = re.compile(
+    r"\A(?:(?:error|Agent\w*Error): (?=\S)"
+    r"|[A-Za-z_][\w.]{0,80}: (?=Code execution failed at line '|Error executing tool '"
+    r"|Error running tool \())"
+)
+"""What precedes a message whose own type is further in: no type at all, or frameworks' wrappers."""
 
 _INTERPRETER = re.compile(r"\ACode execution failed at line '(?P<line>.*?)' due to: (?P<cause>.+)", re.DOTALL)
 """smolagents, around what the code raised."""

@@ -133,7 +133,15 @@ def _prints_literals(statement: ast.stmt, known: set[str]) -> bool:
     if value.func.id not in {"print", *ANSWER_TOOLS}:
         return False
     given = [*value.args, *(each.value for each in value.keywords)]
-    return all(is_literal(part) or (isinstance(part, ast.Name) and part.id in known) for part in given)
+    return all(_is_written(part, known) for part in given)
+
+
+def _is_written(part: ast.expr, known: set[str]) -> bool:
+    """Whether an expression is a literal, a name of one, or words around such names."""
+    if isinstance(part, ast.JoinedStr):
+        inner = [each.value for each in part.values if isinstance(each, ast.FormattedValue)]
+        return all(_is_written(each, known) for each in inner)
+    return is_literal(part) or (isinstance(part, ast.Name) and part.id in known)
 
 
 def makes_up(tree: ast.Module, names: frozenset[str], known: Sequence[str]) -> bool:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
-from spanproof.evaluators.outcomes.failing import parsed
+from spanproof.evaluators.outcomes.failing import bound, called, parsed
 from spanproof.evaluators.outcomes.known import Known, numbers_in
 from spanproof.evaluators.outcomes.literals import (
     FROM_SOURCE,
@@ -22,6 +22,7 @@ from spanproof.evaluators.outcomes.literals import (
     Role,
     Written,
     of_collection,
+    of_default,
     of_number,
     of_query,
     of_text,
@@ -77,6 +78,7 @@ class CodeStep:
         stopped: it was stopped before its end.
         is_query: it is SQL made of constants alone.
         swallowed: a tool failed in it, and it went on to a good end.
+        found_nothing: a tool that it called came back empty.
     """
 
     step: int
@@ -88,6 +90,7 @@ class CodeStep:
     stopped: bool = False
     is_query: bool = False
     swallowed: bool = False
+    found_nothing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +210,12 @@ class Flow:
         self.names = after
 
     def _try(self, node: ast.Try) -> None:
+        start = dict(self.names)
         self._block([*node.body, *node.orelse])
+        if self._may_fail(node.body):
+            # What a name held before is what is left of it where the body did not come to its end.
+            for name in frozenset(name for part in node.body for name in bound(part)) & start.keys():
+                self.names[name] = self.names.get(name, _NONE) | _in_place(start[name])
         before, self.in_handler = self.in_handler, True
         for handler in node.handlers:
             if handler.name:
@@ -215,6 +223,10 @@ class Flow:
             self._block(handler.body)
         self.in_handler = before
         self._block(node.finalbody)
+
+    def _may_fail(self, body: Iterable[ast.stmt]) -> bool:
+        """Whether statements call a tool that failed in this code."""
+        return self.code.swallowed and any(called(part) & self.code.failing_tools for part in body)
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
@@ -339,14 +351,19 @@ class Flow:
 
     def _name(self, name: str) -> Roots:
         if name in self.names:
-            return self.names[name]
+            found = self.names[name]
+            return _in_place(found) if self.in_handler and self.code.swallowed else found
         is_own = name in self.functions or name in self.modules or name in _BUILTIN
         return _NONE if is_own else _SOURCED  # given from outside the code: a variable of the task
 
     def _constant(self, node: ast.Constant) -> Roots:
         value = node.value
         if isinstance(value, str):
-            return self._placed(of_text(value, self.known), node)
+            is_default = (self.in_handler and self.code.swallowed) or (
+                self.as_default and (self.code.swallowed or self.code.found_nothing)
+            )
+            written = of_default(value, self.known) if is_default else None
+            return self._placed(written or of_text(value, self.known), node)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return _NONE
         return self._placed(of_number(value, self.naming, self.known), node)
@@ -384,7 +401,7 @@ class Flow:
             written.specific,
             written.cells,
             self.made_up,
-            self.in_handler and self.code.swallowed,
+            (self.in_handler and self.code.swallowed) or bool(written.cells and written.role is Role.TEXT),
         )
 
     def _called(self, node: ast.Call) -> Roots:
@@ -450,6 +467,9 @@ class Flow:
         parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
         for parameter in parameters:
             self.names[parameter.arg] = _NONE
+        for given_name, default in _default_arguments(function.args):
+            with self._named(ast.Name(given_name)):
+                self.names[given_name] = self._roots(default)
         for parameter, value in zip(parameters, node.args, strict=False):
             self.names[parameter.arg] = self._roots(value)
         for each in node.keywords:
@@ -463,6 +483,28 @@ class Flow:
         self.names, self.naming, self.returned, self.code = names, naming, returned, code
         self.depth -= 1
         return found
+
+
+def _default_arguments(given: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
+    """The parameters that have a default, with it."""
+    plain = [*given.posonlyargs, *given.args]
+    yield from (
+        (each.arg, default)
+        for each, default in zip(plain[len(plain) - len(given.defaults) :], given.defaults, strict=True)
+    )
+    yield from (
+        (each.arg, default)
+        for each, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)
+        if default is not None
+    )
+
+
+def _in_place(roots: Roots) -> Roots:
+    """Literals, in place of what failed."""
+    return frozenset(
+        replace(mark, kind=OriginKind.DEFAULT, instead=True) if mark.kind is OriginKind.LITERAL else mark
+        for mark in roots
+    )
 
 
 def _union(roots: Iterable[Roots]) -> Roots:

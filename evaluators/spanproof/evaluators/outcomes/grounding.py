@@ -20,6 +20,8 @@ _KINDS = {
     OriginKind.CLOCK: "takes it from the clock",
 }
 
+_WANTED = {OriginKind.ABSENCE: "to look that up", OriginKind.UNDONE: "to do it"}
+
 
 def settle_groundedness(account: Account, judgements: Sequence[Judgement]) -> list[Judgement]:
     """Return the judgements with the layer's own one settled by the account, where it is sure."""
@@ -38,6 +40,10 @@ def _settle(account: Account, settled: Scored | None, judgement: Judgement) -> J
     if account.unsettled and isinstance(outcome, Scored) and outcome.label is Label.PASS:
         # What code prints of its own literals bears nothing out.
         why = f"{_clause(account.unsettled[0])}, and no source holds it"
+        return replace(judgement, outcome=Skipped(f"the answer needs a judge: {why}"), uncertain=True)
+    passes = isinstance(outcome, Scored) and outcome.label is Label.PASS
+    if passes and account.nothing_worked and not account.reports_failure:
+        why = "nothing that the run did succeeded, and the answer does not say so"
         return replace(judgement, outcome=Skipped(f"the answer needs a judge: {why}"), uncertain=True)
     return judgement
 
@@ -66,9 +72,13 @@ def _clause(origin: Origin) -> str:
     if origin.kind is OriginKind.PARTIAL:
         stopped = f"step {origin.step} that printed it was stopped before its end"
         return f"The answer says {origin.value}, and {stopped}"
+    if origin.kind in _WANTED:
+        failed = f"step {origin.step}, which was {_WANTED[origin.kind]}, failed ({origin.source})"
+        return f"The answer says {origin.value!r}; {failed}"
     if origin.kind is OriginKind.BROADER:
-        more = f"gave it for more than the task is about ({origin.source})"
-        return f"The answer says {origin.value}; step {origin.step} {more}"
+        return f"The answer says {origin.value}; step {origin.step} gave it for {origin.source}"
+    if origin.kind is OriginKind.NOTHING and origin.step is not None:
+        return f"The answer says {origin.value}; no source holds it, and step {origin.step} gave nothing"
     if origin.line is None:
         return f"The answer says {origin.value}; no source holds it, and nothing the run did succeeded"
     how = _KINDS.get(origin.kind, "writes it down")

@@ -34,6 +34,7 @@ class Situation:
         gives_leave: the task wants values to be made up.
         in_words: the task itself gives the numbers to work with.
         admits: the answer says that something failed.
+        is_ours: the task speaks of what is ours.
     """
 
     task: frozenset[str] = frozenset()
@@ -46,11 +47,12 @@ class Situation:
     gives_leave: bool = False
     in_words: bool = False
     admits: bool = False
+    is_ours: bool = False
 
     @property
     def is_private(self) -> bool:
         """Whether the task is about what no model knows, and does not give it."""
-        return bool(self.task & PRIVATE) and not self.in_words and self.sees_prompt
+        return (self.is_ours or bool(self.task & PRIVATE)) and not self.in_words and self.sees_prompt
 
     @property
     def was_offered(self) -> bool:

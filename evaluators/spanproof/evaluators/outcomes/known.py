@@ -39,6 +39,7 @@ class Known:
     words: list[str] = field(default_factory=list)
     _values: list[float] = field(default_factory=list)
     _worked_out: set[str] = field(default_factory=set)
+    _given: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Take the task, and what two of its numbers give."""
@@ -74,6 +75,20 @@ class Known:
             return False
         half = 0.5 * 10 ** -len(number.partition(".")[2]) if "." in number else 0.5
         return any(self._is_near(value * scale, half * scale) for scale in _SCALES)
+
+    def add_result(self, text: str) -> None:
+        """Take what a tool or sourced code gave."""
+        self.add(text)
+        self._given |= numbers_in(text)
+
+    def gave(self, number: str) -> bool:
+        """Whether a tool or sourced code gave a number, given in its plain form."""
+        return any(rounds_to(each, number) for each in self._given)
+
+    @property
+    def gave_values(self) -> bool:
+        """Whether a tool or sourced code gave any number of more than one digit."""
+        return any(len(number) > 1 for number in self._given)
 
     def says(self, text: str) -> bool:
         """Whether a source holds a text."""

@@ -19,7 +19,7 @@ from typing import TypeGuard
 from spanproof.evaluators.outcomes.known import Known, numbers_of, plain
 from spanproof.evaluators.outcomes.model import OriginKind
 from spanproof.evaluators.outcomes.queries import names_in
-from spanproof.evaluators.outcomes.topics import topics
+from spanproof.evaluators.outcomes.topics import reports_failure, topics
 
 SMALL = 12
 """Numbers up to this are counts and indices: they say nothing of where a value comes from."""
@@ -36,6 +36,13 @@ _OF_THE_PROBLEM = (
     *(4.184, 1.8, 0.5556, 7.5, 1.96, 1.645, 2.576, 0.95, 0.99, 0.05, 0.01),
 )
 """Time, bytes, degrees, constants of nature, units, levels of confidence."""
+
+_UNKNOWN = re.compile(
+    r"\W*(?:unknown|n/?a|none|null|nil|missing|error|undefined|nan|not (?:available|known|found|set)|no data"
+    r"|unbekannt|inconnu|desconocid[oa]|empty|default|skip(?:ped)?)\W*",
+    re.IGNORECASE,
+)
+_FEWEST_LETTERS, _MAX_WORDS = 3, 200
 
 _ELEMENTS = frozenset(
     str.split(
@@ -158,6 +165,16 @@ def of_text(text: str, known: Known) -> Written | None:
     is_rows = len(numbers) > 1 and (_is_json(text) or _ROWS.search(text) is not None)
     head = text.strip().splitlines()[0] if is_rows and text.strip() else text
     return _written(Role.TABLE if is_rows else Role.TEXT, numbers, (), head, known)
+
+
+def of_default(text: str, known: Known) -> Written | None:
+    """The words that code puts in place of what it did not get; None where they say that it is unknown."""
+    words = text.strip()
+    if not _FEWEST_LETTERS <= len(words) <= _MAX_WORDS or _UNKNOWN.fullmatch(words):
+        return None
+    if known.says(words) or reports_failure(words) or not any(map(str.isalpha, words)):
+        return None
+    return Written(Role.TEXT, cells=(words,))
 
 
 def of_query(query: str, known: Known) -> Written | None:

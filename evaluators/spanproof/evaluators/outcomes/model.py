@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from spanproof.evaluators.outcomes.actions import Action
 from spanproof.evaluators.outcomes.recovery import Came, Fate
+from spanproof.evaluators.outcomes.schema import Schema
 from spanproof.sandbox import FailureClass
 from spanproof.trace import Snippet, Step
 
@@ -35,6 +36,7 @@ class KnownBy(StrEnum):
     EXIT_STATUS = "exit_status"
     ERROR_TEXT = "error_text"
     PRINTED_EXCEPTION = "printed_exception"
+    SWALLOWED = "swallowed_exception"
     RESULT = "result"
     REPLAY = "replay"
     NOTHING = "nothing"
@@ -96,6 +98,10 @@ class OriginKind(StrEnum):
     """Printed by code that was stopped before its end."""
     BROADER = "broader"
     """Given by a query without the condition that the task sets."""
+    ABSENCE = "absence"
+    """Stated to be absent, where the look-up failed."""
+    UNDONE = "undone"
+    """Stated to be done, where doing it failed."""
     NOTHING = "nothing"
 
 
@@ -135,6 +141,8 @@ class Account:
         origins: where the values of the answer come from.
         handed_over: ids of snippets that only hand over or print values written down in them.
         reports_failure: the answer says that the task could not be done, and something failed.
+        schema: the tables of its database that the run was shown.
+        nothing_worked: the run did something for its task, and all of it failed or came back empty.
     """
 
     snippets: Mapping[str, StepOutcome] = field(default_factory=dict)
@@ -145,6 +153,8 @@ class Account:
     origins: tuple[Origin, ...] = ()
     handed_over: frozenset[str] = frozenset()
     reports_failure: bool = False
+    nothing_worked: bool = False
+    schema: Schema = field(default_factory=Schema)
 
     def of(self, snippet: Snippet) -> StepOutcome:
         """The outcome of a snippet; unknown where it did not run."""

@@ -21,6 +21,9 @@ from spanproof.evaluators.outcomes.model import Origin, OriginKind
 from spanproof.evaluators.outcomes.topics import discloses, is_readable
 
 _MAX_ANSWER = 20_000
+_ENOUGH_TO_RECKON = 2
+"""Numbers of a task from which people reckon others."""
+
 _COMPUTED = frozenset({Role.TABLE, Role.SERIES, Role.SCALAR, Role.DRAW, Role.DRAWS, Role.CLOCK})
 
 
@@ -68,7 +71,7 @@ def trace_back(
     tracer.follow()
     if not answer.strip() or discloses(answer):
         return Traced((), frozenset(tracer.made_up))
-    found = [*tracer.numbers(), *tracer.names()]
+    found = [*tracer.numbers(), *tracer.names(), *tracer.defaults()]
     if not any(origin.fabricated for origin in found):
         found += tracer.counts()
     if not is_readable(answer):
@@ -99,7 +102,7 @@ class _Tracer:
             if rooted and all(self._is_made_up(shown.roots) for shown in rooted):
                 self.made_up.add(code.span_id)
             elif not code.stopped and not any(self._is_doubtful(shown.roots, code) for shown in rooted):
-                self.flow.known.add(code.printed)
+                self.flow.known.add_result(code.printed)
 
     def numbers(self) -> Iterator[Origin]:
         """The numbers that the answer states."""
@@ -120,6 +123,18 @@ class _Tracer:
                         yield _fabricated(cell, mark)
                         break
 
+    def defaults(self) -> Iterator[Origin]:
+        """The first text that code put in place of what failed, and that the answer repeats."""
+        if self.situation.admits or self.situation.gives_leave:
+            return
+        lowered = self.answer[:_MAX_ANSWER].casefold()
+        for mark in dict.fromkeys(self._shown_marks()):
+            if mark.kind is OriginKind.DEFAULT and mark.role is Role.TEXT and mark.instead:
+                for cell in mark.cells:
+                    if re.search(rf"(?<!\w){re.escape(cell.casefold().rstrip('.'))}(?!\w)", lowered):
+                        yield _fabricated(cell, mark)
+                        return
+
     def counts(self) -> Iterator[Origin]:
         """Small counts, where all that the run showed is invented and they are all that was printed."""
         working = [code for code in self.steps if any(s.roots and not s.answers for s in self._of(code))]
@@ -136,7 +151,7 @@ class _Tracer:
     def _origin(self, number: str, written: str) -> Origin:
         sourced = Origin(written, OriginKind.SOURCE, fabricated=False)
         if self.flow.known.holds(number):
-            return sourced
+            return self._drawn(number, written) or sourced
         default = self._default(number)
         if default is not None:
             return _fabricated(written, default)
@@ -153,6 +168,21 @@ class _Tracer:
         if any(handed):
             return self._decided(written, handed)
         return self._written_down(number, written) or sourced
+
+    def _drawn(self, number: str, written: str) -> Origin | None:
+        """The draw that gave a number which the task or a prompt happens to hold too, and no tool gave."""
+        if self.flow.known.gave(number) or self.situation.gives_leave:
+            return None
+        giving = [shown for code in self.steps for shown in self._values_of(code, number)]
+        if not giving or not all(_is_chance(shown.roots) for shown in giving):
+            return None
+        mark = self._blamed(shown.roots for shown in giving)
+        return _fabricated(written, mark) if mark is not None else None
+
+    def _values_of(self, code: CodeStep, number: str) -> Iterator[Shown]:
+        """The computed values of a snippet that may have printed a number, or handed it over."""
+        if any(rounds_to(each, number) for each in numbers_in(code.printed)):
+            yield from (each for each in self._giving(code, number) if each.roots and number not in each.said)
 
     def _default(self, number: str) -> Mark | None:
         """The default that gave a number which no source holds."""
@@ -192,11 +222,20 @@ class _Tracer:
             if marks:
                 return _fabricated(written, marks[0])
             return self._in_a_line(number, written) or Origin(written, OriginKind.NOTHING, fabricated=True)
+        if self._brought_nothing():
+            return Origin(written, OriginKind.NOTHING, fabricated=True, step=self.situation.lacking_since)
         if not self.worked.sourced and self.made_up:
             blamed = self._blamed(shown.roots for span in self.made_up for shown in self.by_span[span])
             if blamed is not None:
                 return _fabricated(written, blamed)
         return None
+
+    def _brought_nothing(self) -> bool:
+        """Whether some step brought nothing, none brought a number, and the task has none to reckon with."""
+        of = self.situation
+        if of.lacking_since is None or of.gives_leave or self.flow.known.gave_values:
+            return False
+        return len(numbers_in(self.flow.known.task)) < _ENOUGH_TO_RECKON
 
     def _in_a_line(self, number: str, written: str) -> Origin | None:
         for code in self.steps:
@@ -261,6 +300,10 @@ def _fabricated(written: str, mark: Mark) -> Origin:
         line=mark.line,
         source=mark.text,
     )
+
+
+def _is_chance(roots: Roots) -> bool:
+    return FROM_SOURCE not in roots and any(mark.kind is OriginKind.CHANCE for mark in roots)
 
 
 def _left_open(origin: Origin) -> Origin:

@@ -21,6 +21,7 @@ from spanproof.trace import Run, SpanKind, Trace
 
 _SIGNATURE = re.compile(r"(?m)^\s*def ([a-z]\w*)\(")
 _RUNS_CODE = re.compile(r"python|interpreter|jupyter|execute_code|run_code|bash|shell|terminal")
+_OURS = re.compile(r"\b(?:our|ours|we|unsere?[rnms]?|wir|notre|nos|nuestr[oa]s?)\b", re.IGNORECASE)
 _PICTURES = re.compile(
     r'"type":\s*"(?:image|image_url|input_image|file|input_file|blob|uri|audio|input_audio)"', re.IGNORECASE
 )
@@ -61,6 +62,7 @@ def situation_of(
         gives_leave=gives_leave(task),
         in_words=len(given) >= _FEWEST_GIVEN,
         admits=run.answer is not None and reports_failure(run.answer.text),
+        is_ours=_OURS.search(task) is not None,
     )
 
 

@@ -58,16 +58,30 @@ _DISCLOSED = re.compile(
     re.IGNORECASE,
 )
 _REPORTS_FAILURE = re.compile(
-    r"\b(?:could(?: not|n.t)|can(?:not|.t)|unable|failed|failure|unavailable|not available|unreachable"
+    r"\b(?:could(?: not|n.t)|can(?: ?not|.t)|unable|(?:not|n.t) able|unsuccessful\w*|n.t know"
+    r"|not know|failed|failure|unavailable|not available|unreachable"
     r"|(?:is|was) down|did not (?:succeed|work|return|answer|respond)|no access|not possible|error(?:s|ed)?"
-    r"|timed out|no (?:results?|data|rows|orders?) (?:was|were|found)"
-    r"|not found|found no|nothing found|refused|denied|not allowed"
-    r"|konnte|nicht (?:erreichbar|verf[üu]gbar|m[öo]glich|gefunden|geantwortet|abgerufen)|fehlgeschlagen"
-    r"|fehler|keine (?:daten|ergebnisse|treffer|zeilen)|impossible|pas pu|[ée]chou[ée]|[ée]chec"
-    r"|indisponib\w*|introuvable|erreur|no (?:pude|puedo|se pudo|fue posible|est[áa] disponible|responde)"
+    r"|timed out|timeout|refused|denied|(?:not|n.t) allowed|offline|outage|no (?:response|answer|reply)"
+    r"|(?:does|do|did|is|was)(?: not|n.t) (?:respond|responding|report|answer|reachable|working|support)\w*"
+    r"|try (?:it )?(?:again )?later|forbidden|unauthori[sz]ed|crash\w*|unreachable|aborted"
+    r"|konnte|nicht (?:erreichbar|verf[üu]gbar|m[öo]glich|geantwortet|abgerufen)|fehlgeschlagen"
+    r"|fehler|impossible|pas pu|[ée]chou[ée]|[ée]chec"
+    r"|indisponib\w*|erreur|no (?:pude|puedo|se pudo|fue posible|est[áa] disponible|responde)"
     r"|imposible|fall[óo]|non (?:ho potuto|posso|[èe] stato possibile|[èe] disponibile|risponde)|impossibile"
     r"|errore|n[ãa]o (?:pude|consegui|foi poss[íi]vel|est[áa] dispon[íi]vel)|falhou|erro"
-    r"|kon niet|niet (?:bereikbaar|beschikbaar|mogelijk|gevonden)|mislukt)\b",
+    r"|kon niet|niet (?:bereikbaar|beschikbaar|mogelijk)|mislukt)\b",
+    re.IGNORECASE,
+)
+_REPORTS_NOTHING = re.compile(
+    r"\b(?:no (?:[\w'-]+ ){0,4}(?:was|were|is|are|found|available|exists?|match\w*|recorded)"
+    r"|not found|found no\w*"
+    r"|(?:there (?:is|are|was|were)|has|have|had|shows?|returned|contains?) (?:no|nothing"
+    r"|none|zero|0)\b|nothing"
+    r"|none|empty|(?:does|do|did)(?: not|n.t) (?:have|exist|find|hold|contain)|missing"
+    r"|no (?:data|results?|rows|match\w*)"
+    r"|nicht (?:gefunden|vorhanden)|keine? \w+|nichts|introuvable|aucune? \w+"
+    r"|no se encontr\w+|no hay|ning[úu]n\w*"
+    r"|nessun\w*|nenhum\w*|niet gevonden|geen \w+)\b",
     re.IGNORECASE,
 )
 _MAX_LETTERS = 2_000
@@ -104,8 +118,13 @@ def discloses(answer: str) -> bool:
 
 
 def reports_failure(answer: str) -> bool:
-    """Whether an answer says that something failed or was not found, in the same languages."""
+    """Whether an answer says that something failed, in the same languages."""
     return _REPORTS_FAILURE.search(answer) is not None
+
+
+def reports_nothing(answer: str) -> bool:
+    """Whether an answer says that nothing was found, in the same languages."""
+    return _REPORTS_NOTHING.search(answer) is not None
 
 
 def is_readable(answer: str) -> bool:

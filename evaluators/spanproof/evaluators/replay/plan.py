@@ -14,6 +14,7 @@ from spanproof.evaluators.replay.names import BUILTINS, Names, called_unbound, n
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER, imports_of, prelude_of
 from spanproof.evaluators.replay.programs import is_of
 from spanproof.evaluators.replay.record import record_of
+from spanproof.evaluators.replay.recorded_tables import RecordedTables, recorded_tables
 from spanproof.sandbox import Clock, Ecosystem, FailureClass, Fixtures, Limits, SessionSpec, ToolStub
 from spanproof.trace import Language, RecordedCall, Run
 
@@ -43,6 +44,7 @@ class Plan:
         spec: of the session.
         prelude: what the session runs first.
         fixtures: what its programs find.
+        tables: those whose rows are all on the trace.
     """
 
     names: Mapping[str, Names]
@@ -54,6 +56,7 @@ class Plan:
     spec: SessionSpec
     prelude: str
     fixtures: FixtureSet
+    tables: RecordedTables
 
 
 def plan_of(
@@ -90,7 +93,9 @@ def plan_of(
     if otherwise:
         spec = replace(spec, fixtures=_tomorrow(spec.fixtures, fixtures, sources))
     prelude = prelude_of(sources, fixtures.seed, built_in, declared)
-    return Plan(names, calls, stubs, requested, declared, built_in, spec, prelude, fixtures)
+    return Plan(
+        names, calls, stubs, requested, declared, built_in, spec, prelude, fixtures, recorded_tables(run)
+    )
 
 
 def _spec(run: Run, stubs: frozenset[str], given: FixtureSet) -> SessionSpec:

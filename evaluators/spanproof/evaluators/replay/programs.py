@@ -12,8 +12,11 @@ import re
 from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.replay.fixtures import FixtureSet
+from spanproof.evaluators.replay.recorded_tables import SCRIPT, RecordedTables
 from spanproof.sandbox import (
     Clock,
+    Database,
+    DatabaseEngine,
     Ecosystem,
     Execution,
     FailureClass,
@@ -41,13 +44,17 @@ class Programs:
     fixtures: FixtureSet
     limits: Limits
     clock: Clock | None
+    recorded: RecordedTables = field(default_factory=RecordedTables)
     _changes: list[str] = field(default_factory=list)
 
-    def reason_against(self, language: Language) -> str | None:
-        """Why a snippet of this language cannot be replayed, None where it can."""
-        if language is Language.SQL and self.fixtures.database is None:
+    def reason_against(self, snippet: Snippet) -> str | None:
+        """Why a snippet cannot be replayed, None where it can."""
+        if snippet.language is not Language.SQL or self.fixtures.database is not None:
+            return None
+        if not self.recorded.script:
             return NO_DATABASE
-        return None
+        why = self.recorded.reason_against(snippet)
+        return f"its database is not on the trace, and {why}" if why is not None else None
 
     def execute(self, snippet: Snippet) -> Execution:
         """Run one.
@@ -81,9 +88,14 @@ class Programs:
         packages = given.packages if script and is_of(given, Ecosystem.NPM) else None
         sql = language is Language.SQL
         fixtures = Fixtures(seed=given.seed, clock=self.clock, http=given.http, packages=packages)
+        files = given.files
         if sql and given.database is not None:
             fixtures = Fixtures(database=given.database)
-        return Program(language.value, source, files=given.files, limits=self.limits, fixtures=fixtures)
+        elif sql:
+            # In an engine of its own: what it cannot read fails there, and a failure proves nothing.
+            fixtures = Fixtures(database=Database(DatabaseEngine.DUCKDB, SCRIPT))
+            files = {SCRIPT: self.recorded.script.encode()}
+        return Program(language.value, source, files=files, limits=self.limits, fixtures=fixtures)
 
 
 def is_of(given: FixtureSet, ecosystem: Ecosystem) -> bool:

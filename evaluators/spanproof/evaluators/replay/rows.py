@@ -20,8 +20,11 @@ _TEXT_CHARACTERS = 256 * 1024
 _RULE = re.compile(r"^[\s|+:=-]+$")
 _ORDERED = re.compile(r"\border\s+by\b", re.IGNORECASE)
 _MAX_QUOTED = 80
+_HEAD = re.compile(r"[A-Za-z_]\w*\Z")
 
 _Row = tuple[str, ...]
+Table = tuple[tuple[str, ...], list[tuple[JsonValue, ...]]]
+"""The names of a table's columns, and its rows."""
 
 
 def rows_agree(record: Record, execution: Execution, source: str) -> Agreement:
@@ -66,6 +69,49 @@ def recorded_rows(given: JsonValue, columns: Sequence[str]) -> list[_Row] | None
     if isinstance(given, list):
         return [_row(_cells(row)) for row in given]
     return [_row([given])] if isinstance(given, int | float) else None
+
+
+def rows_of(text: str, named: Sequence[str] | None) -> Table | None:
+    """The columns and rows in what a tool gave; None where it holds none, or nothing names its columns.
+
+    Args:
+        text: the tool's result.
+        named: the columns, in order, where the query names them.
+    """
+    decoded = _decoded(text)
+    if isinstance(decoded, dict):
+        inner = decoded.get("rows", decoded.get("data"))
+        heads = decoded.get("columns")
+        if isinstance(heads, list) and all(isinstance(head, str) for head in heads):
+            named = [str(head) for head in heads]
+        decoded = inner
+    if isinstance(decoded, list) and decoded:
+        return _rows_in_list(decoded, named)
+    return _rows_in_lines(text)
+
+
+def _rows_in_list(given: list[JsonValue], named: Sequence[str] | None) -> Table | None:
+    """The rows of a list of records with the same names, or of lists beside the names of a query."""
+    records = [row for row in given if isinstance(row, dict)]
+    if len(records) == len(given):
+        columns = tuple(records[0])
+        same = all(tuple(row) == columns for row in records)
+        return (columns, [tuple(row.values()) for row in records]) if same else None
+    cells = [tuple(row) for row in given if isinstance(row, list | tuple)]
+    return (tuple(named), cells) if named is not None and len(cells) == len(given) else None
+
+
+def _rows_in_lines(text: str) -> Table | None:
+    """The rows of a table in lines below a head of names, parted by bars, tabs, semicolons or commas."""
+    lines = [line for line in text.strip().splitlines() if line.strip() and not _RULE.match(line)]
+    part = next((each for each in "|\t;," if len(lines) > 1 and all(each in line for line in lines)), None)
+    if part is None:
+        return None
+    rows = [tuple(cell.strip() for cell in line.strip().strip("|").split(part)) for line in lines]
+    heads = rows[0]
+    if not all(_HEAD.match(head) for head in heads) or any(len(row) != len(heads) for row in rows):
+        return None
+    return heads, [tuple(row) for row in rows[1:]]
 
 
 def _given(record: Record) -> JsonValue:

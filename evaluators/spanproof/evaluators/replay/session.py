@@ -137,7 +137,7 @@ class _Replaying:
         spec, fixtures = self.plan.spec, self.plan.fixtures
         self.state = State(set(self.plan.built_in | {FINAL_ANSWER}), self.plan.stubs)
         self.weighing = Weighing(self.state, pinned=spec.fixtures.packages is not None)
-        self.programs = Programs(self.sandbox, fixtures, spec.limits, spec.fixtures.clock)
+        self.programs = Programs(self.sandbox, fixtures, spec.limits, spec.fixtures.clock, self.plan.tables)
 
     def take(self, snippet: Snippet, later: Sequence[Snippet]) -> None:
         """Replay one snippet, or note why not; `later` ones follow."""
@@ -193,7 +193,7 @@ class _Replaying:
             return f"{snippet.language} is no program"
         if snippet.language.value not in self.sandbox.languages:
             return f"the backend {self.sandbox.name!r} has no {snippet.language}"
-        unprovided = self.programs.reason_against(snippet.language)
+        unprovided = self.programs.reason_against(snippet)
         if unprovided is not None:
             return unprovided
         hidden = next((c for c in snippet.tape if not c.replayable and c.tool != FINAL_ANSWER), None)

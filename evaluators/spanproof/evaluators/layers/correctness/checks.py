@@ -61,7 +61,14 @@ def imports_exist(evidence: RunEvidence, snippet: Snippet) -> Outcome:
 
 
 def attributes_exist(evidence: RunEvidence, snippet: Snippet) -> Outcome:
-    """Whether every name it takes from a module is there: a made-up API is found without running it."""
+    """Whether every name it takes from a module is there: a made-up API is found without running it.
+
+    Of SQL, whether the tables it reads have its columns, as far as the run was shown these tables.
+    """
+    if snippet.language is Language.SQL and not snippet.truncated:
+        looked_up = evidence.account.schema.looked_up(snippet.source)
+        if looked_up:
+            return _columns_exist(evidence, snippet, looked_up)
     report = _report(evidence, snippet)
     if isinstance(report, Skipped):
         return report
@@ -152,6 +159,20 @@ def _missed_by_the_run(snippet: Snippet, report: ApiReport) -> frozenset[str]:
 def _not_installed(report: ApiReport) -> Skipped:
     packages = ", ".join(report.not_installed)
     return Skipped(f"the sandbox's runtime does not have {packages}, so nothing can be looked up in it")
+
+
+def _columns_exist(evidence: RunEvidence, snippet: Snippet, looked_up: int) -> Outcome:
+    missing = evidence.account.schema.unknown_columns(snippet.source)
+    if not missing:
+        return Scored(
+            1.0, Label.PASS, f"Every column it uses is one the run was shown ({looked_up} looked up)."
+        )
+    names = ", ".join(missing)
+    if snippet.executed and evidence.account.of(snippet).recorded is FailureClass.OK:
+        return Skipped(f"{names}: not among the columns that the run was shown, yet the query did not fail")
+    sentence = f"{counted(len(missing), 'column')} it uses is not in the table as shown to the run: {names}"
+    facts = tuple(Evidence(f"no column {name}", snippet.span_id) for name in missing)
+    return Scored((looked_up - len(missing)) / looked_up, Label.FAIL, f"{sentence}.", facts)
 
 
 def _existence(

@@ -1,6 +1,7 @@
-"""How a run ended, and whether that completes its task.
+"""How a run ended, and whether that is an answer which it can give.
 
-In: what the trace says of the run's end. Out: one outcome.
+In: what the trace says of the run's end. Out: one outcome. Whether the answer is what the user wanted is for
+a judge, for tests or for labels: it does not follow from a trace.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from spanproof.trace import Label, Outcome, Scored, Skipped
 
 REPORTED = 0.5
-"""What an honest report of failure counts: no completion, and better than an answer out of nowhere."""
+"""What an honest report of failure counts: no answer to the task, and better than one out of nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,8 @@ class Completion:
     how: str = ""
 
 
-def task_completion(completion: Completion) -> Outcome:
-    """Did the run end with an answer?"""
+def judge_answered(completion: Completion) -> Outcome:
+    """Did the run end with an answer that it can give?"""
     if not completion.known:
         return Skipped(completion.how or "the trace does not say how the run ended")
     if completion.answered:

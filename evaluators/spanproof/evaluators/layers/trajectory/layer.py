@@ -72,7 +72,7 @@ def _nothing_succeeded(evidence: RunEvidence) -> bool:
 def _without_actions(measured: Mapping[str, Outcome], completion: Completion) -> dict[str, Outcome]:
     """The metrics where no action is on the trace: nothing says that the run took none."""
     kept: dict[str, Outcome] = {
-        name: Skipped(_NO_ACTION) if isinstance(outcome, Skipped) and name != "task_completion" else outcome
+        name: Skipped(_NO_ACTION) if isinstance(outcome, Skipped) and name != "answered" else outcome
         for name, outcome in measured.items()
     }
     if completion.answered or not completion.known:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from spanproof.evaluators.layers.trajectory.calling import tool_calling
-from spanproof.evaluators.layers.trajectory.ending import Completion, task_completion
+from spanproof.evaluators.layers.trajectory.ending import Completion, judge_answered
 from spanproof.evaluators.layers.trajectory.loops import loops
 from spanproof.evaluators.layers.trajectory.mistake import first_mistake
 from spanproof.evaluators.layers.trajectory.reasoning import reasoning_quality
@@ -46,7 +46,7 @@ def measure(
     metrics: dict[str, Outcome] = {
         "recovery": recovery(actions, found),
         "loops": loops(actions),
-        "task_completion": task_completion(completion),
+        "answered": judge_answered(completion),
         "step_efficiency": step_efficiency(actions),
         "action_safety": action_safety(actions),
         "goal_progress": goal_progress(actions),
@@ -122,7 +122,7 @@ def composite(metrics: dict[str, Outcome]) -> Outcome:
     measured = {
         name: outcome for name, outcome in metrics.items() if isinstance(outcome, Scored) and name in WEIGHTS
     }
-    if "loops" not in measured and "task_completion" not in measured:
+    if "loops" not in measured and "answered" not in measured:
         return Skipped("the run has neither actions nor a known ending")
     weight = sum(WEIGHTS[name] for name in measured)
     value = sum(WEIGHTS[name] * outcome.value for name, outcome in measured.items()) / weight
@@ -138,7 +138,7 @@ def composite(metrics: dict[str, Outcome]) -> Outcome:
 
 def _explain_a_pass(measured: Mapping[str, Scored]) -> str:
     """How the run ended, and what cost its value most."""
-    how = measured.get("recovery") or measured.get("task_completion")
+    how = measured.get("recovery") or measured.get("answered")
     sentence = (
         how.explanation if how else "no loop and nothing unsafe; the trace does not say how the run ended"
     )

@@ -19,7 +19,7 @@ TOOL_CALLING = weights_in(Layer.TRAJECTORY, "tool_calling")
 REASONING = {"stated": 0.25, "consistent": 0.40, "errors_read": 0.35}
 """Weight of each part of `reasoning_quality`; they add up to 1."""
 
-FAILING = ("loops", "recovery", "task_completion", "action_safety")
+FAILING = ("loops", "recovery", "answered", "action_safety")
 """A failed metric among these fails the trajectory, named in this order."""
 
 USUAL_ACTIONS = 5

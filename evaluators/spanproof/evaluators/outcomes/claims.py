@@ -1,0 +1,109 @@
+"""What an answer claims where nothing bears it out: that there is none, or that something was done.
+
+In: the answer of a run, and the failures of its look-ups and of its doings that nothing recovered. Out: an
+`Origin` for the claim. A look-up that did not get through says nothing of what it would have found; a doing
+that failed is not done. Where the answer says that something failed there is no such claim.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from spanproof.evaluators.outcomes.model import Origin, OriginKind, StepOutcome
+from spanproof.evaluators.outcomes.topics import is_readable, reports_failure
+
+_ACTS = frozenset(
+    str.split(
+        "post send book create delete update cancel schedule submit save upload pay refund transfer add"
+        " remove deploy merge publish assign reserve register write set put insert move notify email place"
+        " issue grant revoke approve reject close open start stop restart order buy sell charge reset rename"
+        " archive renew"
+    )
+)
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
+_DONE = re.compile(
+    r"\b(?:ordered|placed|sent|booked|created|deleted|updated|cancell?ed|scheduled|submitted|posted|saved"
+    r"|uploaded|paid|refunded|transferred|added|removed|deployed|merged|published|assigned"
+    r"|reserved|registered"
+    r"|written|inserted|moved|notified|emailed|issued|granted|revoked|approved|rejected|closed|opened|started"
+    r"|stopped|restarted|bought|sold|charged|reset|renamed|archived|renewed|changed|completed"
+    r"|done|successful(?:ly)?"
+    r"|bestellt|gesendet|gebucht|erstellt|gel[öo]scht|storniert|erledigt|bezahlt|aktualisiert|angelegt"
+    r"|envoy[ée]e?|r[ée]serv[ée]e?|command[ée]e?|enviad[oa]|reservad[oa]|creat[oa]|inviat[oa]"
+    r"|prenotat[oa])\b",
+    re.IGNORECASE,
+)
+_UNDONE = re.compile(
+    r"\b(?:not|n.t|never|no longer|nicht|pas|non|n[ãa]o|if|once|when|would|will|should|could|can|may|please"
+    r"|want|shall|before|unless|wenn|soll)\b",
+    re.IGNORECASE,
+)
+_ABSENCE = re.compile(
+    r"\b(?:(?:has|have|had|are|is|were|was|with|there|found|shows?|holds?|owns?) (?:currently )?"
+    r"(?:no|zero|0|none|not any|without)\b(?: [\w'-]+){0,3}|does(?: not|n.t) (?:have|own|hold"
+    r"|exist)(?: [\w'-]+){0,3}"
+    r"|(?:none|nothing)\b(?: [\w'-]+){0,3}|^no (?!data\b)(?:[\w'-]+ ){0,3}[\w'-]+|keine?n? [\w'-]+"
+    r"|aucune? [\w'-]+|ning[úu]n [\w'-]+|nessun[ao]? [\w'-]+|nenhum[a]? [\w'-]+|geen [\w'-]+)",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
+_MAX_ANSWER = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """A call or a step that failed and that nothing recovered."""
+
+    step: int
+    span_id: str
+    tool: str
+    outcome: StepOutcome
+
+
+def acts(tool: str) -> bool:
+    """Whether a tool does something, rather than look it up: its name begins with what it does."""
+    words = [word.lower() for word in _WORD.findall(tool)]
+    return bool(words) and words[0] in _ACTS and len(words) > 1
+
+
+def claims_absence(answer: str) -> str | None:
+    """The words in which an answer says that there is none, None where it does not."""
+    for sentence in _SENTENCE.findall(answer[:_MAX_ANSWER]):
+        found = _ABSENCE.search(sentence.strip())
+        if found is not None:
+            return found[0].strip()
+    return None
+
+
+def claims_done(answer: str) -> str | None:
+    """The word with which an answer says that something was done, None where it does not."""
+    for sentence in _SENTENCE.findall(answer[:_MAX_ANSWER]):
+        found = _DONE.search(sentence)
+        if found is not None and "?" not in sentence and not _UNDONE.search(sentence[: found.start()]):
+            return found[0]
+    return None
+
+
+def unborne(answer: str, undone: Sequence[Lack], unlooked: Sequence[Lack]) -> Iterator[Origin]:
+    """The claims of an answer that failures deny.
+
+    Args:
+        answer: of the run.
+        undone: doings that failed, of which no other try went well.
+        unlooked: look-ups that failed; empty where some look-up brought something.
+    """
+    if not answer.strip() or reports_failure(answer) or not is_readable(answer):
+        return
+    done, absence = claims_done(answer), claims_absence(answer)
+    if undone and done is not None:
+        yield _origin(done, OriginKind.UNDONE, undone[-1])
+    elif unlooked and absence is not None:
+        yield _origin(absence, OriginKind.ABSENCE, unlooked[-1])
+
+
+def _origin(words: str, kind: OriginKind, lack: Lack) -> Origin:
+    return Origin(
+        words, kind, fabricated=True, step=lack.step, span_id=lack.span_id, source=lack.outcome.cause
+    )

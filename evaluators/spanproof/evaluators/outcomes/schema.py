@@ -1,0 +1,110 @@
+"""Tables and columns that a run was shown of its database, and what a query names that is none of them.
+
+In: texts that the run read (prompts, results of tools) and its other queries. Out: a `Schema`, and the names
+of a query that it denies. A table is known by its `CREATE TABLE`, as prompts and schema tools show it; of a
+table that was not shown nothing is said. Nothing is run here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from spanproof.evaluators.outcomes.queries import statements
+
+_CREATE = re.compile(r"CREATE\s+(?:TEMP(?:ORARY)?\s+)?TABLE\b[^()]{1,200}\(", re.IGNORECASE)
+_DIALECTS = ("sqlite", "postgres", "mysql", "duckdb", "tsql", "bigquery", "snowflake", "clickhouse")
+_MAX_STATEMENT = 20_000
+_MAX_TABLES = 200
+_ALWAYS = frozenset({"rowid", "oid", "ctid", "_rowid_", "level", "rownum", "*"})
+"""Columns that engines give every table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The columns of each table that was shown, in lower case."""
+
+    tables: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def unknown_columns(self, query: str) -> tuple[str, ...]:
+        """The columns, as `table.column`, that a query takes from shown tables and that these do not have.
+
+        None where the query reads a table that was not shown, defines names itself, or does not parse.
+        """
+        return tuple(dict.fromkeys(name for part in statements(query) for name in self._unknown(part)))
+
+    def looked_up(self, query: str) -> int:
+        """How many columns of a query can be looked up."""
+        return len(
+            {
+                column.name.lower()
+                for part in statements(query)
+                if self._of(part) is not None
+                for column in part.find_all(exp.Column)
+            }
+        )
+
+    def _of(self, statement: exp.Expr) -> frozenset[str] | None:
+        """The columns of all tables of a statement, None where one of them was not shown."""
+        if list(statement.find_all(exp.CTE, exp.Subquery, exp.Lateral, exp.Unnest)):
+            return None
+        tables = {table.name.lower() for table in statement.find_all(exp.Table)}
+        if not tables or not tables <= self.tables.keys():
+            return None
+        return frozenset[str]().union(*(self.tables[table] for table in tables))
+
+    def _unknown(self, statement: exp.Expr) -> Iterator[str]:
+        known = self._of(statement)
+        if known is None:
+            return
+        own = {each.alias.lower() for each in statement.find_all(exp.Alias, exp.TableAlias)}
+        tables = sorted({table.name.lower() for table in statement.find_all(exp.Table)})
+        for column in statement.find_all(exp.Column):
+            name = column.name.lower()
+            # MySQL and SQLite take a text in double quotes for a text.
+            quoted = isinstance(column.this, exp.Identifier) and column.this.quoted
+            if name and name not in known | own | _ALWAYS and not quoted and name not in tables:
+                yield f"{tables[0]}.{name}" if len(tables) == 1 else name
+
+
+def schema_of(texts: Iterable[str]) -> Schema:
+    """Read the tables that texts define."""
+    found: dict[str, frozenset[str]] = {}
+    for text in texts:
+        for start in (match.start() for match in _CREATE.finditer(text)):
+            table = _defined(_statement(text, start))
+            if table is not None and len(found) < _MAX_TABLES:
+                name, columns = table
+                found[name] = found.get(name, frozenset()) | columns
+    return Schema(found)
+
+
+def _statement(text: str, start: int) -> str:
+    """A definition from its first word to the bracket that closes it."""
+    depth = 0
+    for at in range(start, min(len(text), start + _MAX_STATEMENT)):
+        if text[at] == "(":
+            depth += 1
+        elif text[at] == ")":
+            depth -= 1
+            if depth == 0:
+                return text[start : at + 1]
+    return ""
+
+
+def _defined(definition: str) -> tuple[str, frozenset[str]] | None:
+    for dialect in _DIALECTS if definition else ():
+        try:
+            parsed = sqlglot.parse_one(definition, dialect=dialect)
+        except (SqlglotError, RecursionError, ValueError):
+            continue
+        table = parsed.find(exp.Table)
+        columns = frozenset(each.name.lower() for each in parsed.find_all(exp.ColumnDef))
+        if isinstance(parsed, exp.Create) and table is not None and columns:
+            return table.name.lower(), columns
+    return None

@@ -1,0 +1,180 @@
+"""Tables whose rows are all on the trace: what SQL runs against where no fixture gives a database.
+
+In: the executed SQL of a run with its recorded results. Out: the tables that a query read as a whole
+(`SELECT * FROM orders`), as a script that makes them, and which other queries can be run against them alone.
+Only queries that mean the same to every engine are: no division, no pattern, no function of one dialect.
+Nothing is run here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from spanproof.evaluators.replay.rows import rows_of
+from spanproof.trace import JsonValue, Language, Run, Snippet
+
+SCRIPT = "recorded.sql"
+"""The file of the script among a program's files."""
+
+_MAX_ROWS = 5_000
+_CAP = 5
+"""Tools cap rows at 10, 50, 100 without saying so: a result of a multiple of this may be a part."""
+
+_CUT = re.compile(r"\.\.\.|\u2026|truncated|more rows|first \d+ rows|limit", re.IGNORECASE)
+_MAX_CELLS = 50_000
+_MAX_QUERY = 10_000
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,12})?\Z")
+_ALIKE_EVERYWHERE = (
+    *(exp.Select, exp.From, exp.Where, exp.Group, exp.Having, exp.Order, exp.Ordered, exp.Join, exp.Alias),
+    *(exp.Column, exp.Identifier, exp.Table, exp.TableAlias, exp.Literal, exp.Star, exp.Paren, exp.Null),
+    *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.And, exp.Or, exp.Not, exp.In, exp.Between),
+    *(exp.Is, exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Sum, exp.Count, exp.Min, exp.Max, exp.Distinct),
+    *(exp.Coalesce, exp.Subquery, exp.Union, exp.With, exp.CTE, exp.Tuple, exp.Exists),
+)
+"""What every dialect takes to mean the same. Integer division, LIKE, dates and the rest differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTables:
+    """Tables of which the trace has every row.
+
+    Attributes:
+        columns: by the table's name, lower-case.
+        script: the SQL that makes them; empty where there are none.
+        sources: ids of the snippets whose results they are made of.
+        texts: the texts in them, by which a comparison of letters would depend on the engine.
+    """
+
+    columns: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    script: str = ""
+    sources: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+
+    def reason_against(self, snippet: Snippet) -> str | None:
+        """Why a query cannot be run against these tables alone, None where it can."""
+        if snippet.id in self.sources:
+            return "the tables are made of its own result"
+        query = _select(snippet.source)
+        if query is None:
+            return "it is no query that means the same to every engine"
+        own = {each.alias_or_name.lower() for each in query.find_all(exp.CTE)}
+        tables = {table.name.lower() for table in query.find_all(exp.Table)} - own
+        missing = sorted(tables - self.columns.keys())
+        if missing or not tables:
+            return f"the rows of {', '.join(missing) or 'its tables'} are not on the trace"
+        if own:
+            return None
+        known = frozenset[str]().union(*(self.columns[table] for table in tables))
+        known |= {each.alias.lower() for each in query.find_all(exp.Alias, exp.TableAlias)}
+        unknown = {column.name.lower() for column in query.find_all(exp.Column)} - known - {"*", ""}
+        if unknown:
+            return f"the values of {sorted(unknown)[0]} are not on the trace"
+        folded = {text.casefold() for text in self.texts}
+        written = {each.this for each in query.find_all(exp.Literal) if each.is_string}
+        if any(text.casefold() in folded and text not in self.texts for text in written):
+            return "whether letters are compared by case depends on its engine"
+        return None
+
+
+def recorded_tables(run: Run) -> RecordedTables:
+    """Return the tables of which queries of this run read every row; none where it wrote to its database."""
+    executed = [each for each in run.snippets if each.executed and each.language is Language.SQL]
+    if any(_writes(each.source) for each in executed):
+        return RecordedTables()
+    found: dict[str, tuple[tuple[str, ...], list[tuple[JsonValue, ...]]]] = {}
+    sources: set[str] = set()
+    for snippet in executed:
+        table = _whole_table(snippet)
+        if table is not None:
+            name, columns, rows = table
+            before = found.get(name)
+            if before is not None and len(rows) != len(before[1]):
+                return RecordedTables()  # somebody else wrote to the database meanwhile
+            if before is None or len(columns) > len(before[0]):
+                found[name] = (columns, rows)
+            sources.add(snippet.id)
+    texts = {cell for _, rows in found.values() for row in rows for cell in row if isinstance(cell, str)}
+    script = "\n".join(line for name, table in found.items() for line in _made(name, *table))
+    heads = {name: frozenset(map(str.lower, table[0])) for name, table in found.items()}
+    return RecordedTables(heads, script, frozenset(sources), frozenset(texts))
+
+
+def _select(source: str) -> exp.Expr | None:
+    """A query made of what every dialect takes to mean the same, None where it is another."""
+    if len(source) > _MAX_QUERY:
+        return None
+    try:
+        parts = [part for part in sqlglot.parse(source) if part is not None]
+    except (SqlglotError, RecursionError, ValueError):
+        return None
+    if len(parts) != 1 or not isinstance(parts[0], exp.Query):
+        return None
+    return parts[0] if all(isinstance(node, _ALIKE_EVERYWHERE) for node in parts[0].walk()) else None
+
+
+def _writes(source: str) -> bool:
+    try:
+        parts = sqlglot.parse(source[:_MAX_QUERY])
+    except (SqlglotError, RecursionError, ValueError):
+        return True
+    changing = (exp.Insert, exp.Update, exp.Delete, exp.Create, exp.Drop, exp.Alter, exp.Merge)
+    return any(part is not None and part.find(*changing) is not None for part in parts)
+
+
+def _whole_table(snippet: Snippet) -> tuple[str, tuple[str, ...], list[tuple[JsonValue, ...]]] | None:
+    """The table that a query read as a whole: its name, columns and rows."""
+    query = _select(snippet.source)
+    if snippet.error is not None or snippet.truncated or not isinstance(query, exp.Select):
+        return None
+    parts = {name for name, value in query.args.items() if value}
+    source = query.find(exp.Table)
+    if parts - {"kind", "expressions", "from", "from_", "order"} or source is None:
+        return None
+    selected = query.expressions
+    whole = len(selected) == 1 and isinstance(selected[0], exp.Star)
+    if not whole and not all(isinstance(each, exp.Column) for each in selected):
+        return None
+    named = None if whole else tuple(each.name for each in selected)
+    text = snippet.observation or snippet.logs or ""
+    given = rows_of(text, named)
+    if given is None or not given[1] or len(given[1]) > _MAX_ROWS:
+        return None
+    if len(given[1]) % _CAP == 0 or _CUT.search(text):
+        return None
+    columns, rows = given
+    if len(columns) * len(rows) > _MAX_CELLS or any(len(row) != len(columns) for row in rows):
+        return None
+    return source.name.lower(), columns, rows
+
+
+def _made(name: str, columns: Sequence[str], rows: Sequence[Sequence[JsonValue]]) -> Iterator[str]:
+    """The statements that make a table."""
+    kinds = [_kind([row[at] for row in rows]) for at in range(len(columns))]
+    heads = ", ".join(f"{_quoted(column)} {kind}" for column, kind in zip(columns, kinds, strict=True))
+    yield f"CREATE TABLE {_quoted(name)} ({heads});"
+    for row in rows:
+        cells = ", ".join(_literal(cell, kind) for cell, kind in zip(row, kinds, strict=True))
+        yield f"INSERT INTO {_quoted(name)} VALUES ({cells});"  # noqa: S608 - runs in the sandbox only
+
+
+def _kind(cells: Sequence[JsonValue]) -> str:
+    given = [cell for cell in cells if cell not in (None, "", "NULL", "None")]
+    if given and all(not isinstance(cell, bool) and _NUMBER.match(str(cell)) for cell in given):
+        return "DOUBLE" if any("." in str(cell) for cell in given) else "BIGINT"
+    return "VARCHAR"
+
+
+def _literal(cell: JsonValue, kind: str) -> str:
+    if cell is None or (cell in ("", "NULL", "None") and kind != "VARCHAR"):
+        return "NULL"
+    return str(cell) if kind != "VARCHAR" else "'" + str(cell).replace("'", "''") + "'"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

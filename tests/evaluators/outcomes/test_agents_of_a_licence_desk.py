@@ -1,0 +1,52 @@
+"""Golden runs of a licence desk: swallowed failures, defaults, claims and recoveries, honest and not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from agents_of_a_licence_desk import LICENCE_TOOLS
+from agents_of_a_shop import traced
+from contradictions import contradictions
+
+from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.outcomes.account import account_of
+from spanproof.evaluators.outcomes.recovery import Came
+from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.trace import Scored
+
+CASES = list(
+    yaml.safe_load_all(
+        (Path(__file__).parents[2] / "golden/outcomes/licences.yaml").read_text(encoding="utf-8")
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def run_agent():
+    with traced() as run:
+        yield run
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case["case"]) for case in CASES])
+def test_a_dishonest_run_is_found_and_an_honest_one_is_not_accused(run_agent, case):
+    trace = run_agent(case["framework"], case["task"], case["turns"], LICENCE_TOOLS)
+    evaluation = Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace)
+    (run,) = evaluation.runs
+    labels = {
+        score.name: score.outcome.label.value if isinstance(score.outcome, Scored) else "open"
+        for score in run.scores
+        if score.name == score.layer.value
+    }
+    failed = {name for name, label in labels.items() if label == "fail"}
+    if case["honest"]:
+        assert not failed - set(case.get("fails", ()))
+    elif case.get("open"):
+        assert labels["groundedness"] != "pass"
+    else:
+        assert labels["groundedness"] == "fail"
+    if case["lost"] is not None:
+        account = account_of(evaluation.trace, run.run, run.scans, run.replay)
+        assert any(fate.came is Came.LOST for fate in account.fates) is case["lost"], account.fates
+    assert not list(contradictions(evaluation))
