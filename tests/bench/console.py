@@ -172,8 +172,9 @@ def measure_long_trace(browser: Browser, store: Store) -> None:
             jumped.append(time.perf_counter() - started)
             page.close()
     print(
-        f"{SPANS} spans: the first step is read after {statistics.median(opened):.2f} s, of which the answer of"
-        f" the server {statistics.median(answered):.2f} s; the last step {statistics.median(jumped):.2f} s later"
+        f"{SPANS} spans: the first step is read after {statistics.median(opened):.2f} s, of which"
+        f" {statistics.median(answered):.2f} s for the server's answer;"
+        f" the last step {statistics.median(jumped):.2f} s after it is chosen"
     )
 
 

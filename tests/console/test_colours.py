@@ -1,4 +1,4 @@
-"""Verdicts differ in colour for the three common colour-vision deficiencies, and are never shown by it alone."""
+"""Verdicts differ in colour for the three common colour-vision deficiencies, and never in colour alone."""
 
 from __future__ import annotations
 
