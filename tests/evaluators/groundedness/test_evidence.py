@@ -159,3 +159,12 @@ def test_of_rows_that_a_number_s_words_name_those_of_the_first_word_are_told():
     lines = '[{"product": "Tent", "qty": 1}, {"product": "Peg set", "qty": 4}]'
     grounding = ground([f'{{"order": {{"lines": {lines}}}}}'], "They ordered 1 Peg set.")
     assert [claim.evidence.derivation for claim in grounding.claims] == ["rows of order.lines named peg = 1"]
+
+
+def test_a_slip_of_a_result_points_to_the_output_that_gives_it():
+    outputs = ["lamp 3000 refunded\nbulb 1500 refunded", "4500"]
+    task = "What is the total refund in dollars for order A-17?"
+    claim = ground(outputs, "The refund of order A-17 is $54.00.", task).claims[-1]
+    assert claim.verdict is Verdict.CONTRADICTED
+    assert claim.evidence is not None
+    assert (claim.evidence.output, claim.evidence.text) == (1, "4500")

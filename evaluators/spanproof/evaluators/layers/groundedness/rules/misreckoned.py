@@ -25,6 +25,7 @@ from spanproof.evaluators.layers.groundedness.rules.slips import (
     POWER_OF_TEN,
     as_told,
     coincides,
+    in_units_of,
     is_as_long,
     is_long,
     slip,
@@ -58,7 +59,9 @@ def slip_of_a_result(asked: Asked) -> Misstated | None:
         results = alike
     if 0 < len(results) <= _FEW_RESULTS and (lasting or not asked.words.isdisjoint(_RECKONED_OF_ALL)):
         told = " or ".join(number_text(value) for value in results)
-        return Misstated(f"no output gives {asked.quantity.text}; what the words ask for comes to {told}")
+        given = (_where_it_is_given(asked, quantity, value) for value, quantity in results.items())
+        reason = f"no output gives {asked.quantity.text}; what the words ask for comes to {told}"
+        return Misstated(reason, next(filter(None, given), None))
     if asked.coarse and any(
         abs(abs(value) - abs(each.value)) < abs(value) / 50 for value, each in results.items()
     ):
@@ -69,7 +72,17 @@ def slip_of_a_result(asked: Asked) -> Misstated | None:
         chances = results if how == POWER_OF_TEN and wanted is Dimension.FRACTION else alike
         if how and not coincides(asked.quantity, len(chances), how):
             told = f"what the words ask for comes to {number_text(value)}"
-            return Misstated(f"no output gives {asked.quantity.text}; {told}: it is that with {how}")
+            reason = f"no output gives {asked.quantity.text}; {told}: it is that with {how}"
+            return Misstated(reason, _where_it_is_given(asked, quantity, value))
+    return None
+
+
+def _where_it_is_given(asked: Asked, quantity: Quantity, value: float) -> ClaimEvidence | None:
+    """Return the last output that gives a result itself, in its unit or a smaller one; None: no output does."""
+    for fact in reversed(asked.binding.numbers):
+        number = abs(fact.number or 0.0)
+        if abs(value) in (number, *in_units_of(quantity, number)):
+            return evidence_of(fact)
     return None
 
 
