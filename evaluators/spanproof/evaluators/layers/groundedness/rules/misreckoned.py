@@ -78,7 +78,7 @@ def slip_of_a_result(asked: Asked) -> Misstated | None:
 
 
 def _where_it_is_given(asked: Asked, quantity: Quantity, value: float) -> ClaimEvidence | None:
-    """Return the last output that gives a result itself, in its unit or a smaller one; None: no output does."""
+    """Return the last output that gives a result itself, in its unit or a smaller one; None: none does."""
     for fact in reversed(asked.binding.numbers):
         number = abs(fact.number or 0.0)
         if abs(value) in (number, *in_units_of(quantity, number)):
