@@ -216,6 +216,9 @@ def take_pictures(store: Store, workspace: Path, out: Path) -> None:
         take("suite", "/suites/refunds?baseline=experiments/prompt-v2")
         page.goto(f"{server.url}/traces/{misquote.trace_id}")
         settle(page)
+        # The sentence, the claim and the output that contradicts it are in one picture.
+        height = page.evaluate("document.documentElement.scrollHeight")
+        page.set_viewport_size({**_VIEWPORT, "height": height})
         page.locator(".claim.contradicted").first.click()
         page.mouse.move(0, 0)
         write_picture(page, out / "console-trace.png")

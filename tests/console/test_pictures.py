@@ -11,6 +11,7 @@ from PIL import Image
 
 ROOT = Path(__file__).parents[2]
 LARGEST = 120_000
+LIT = (0xFF, 0xF3, 0xB0)
 
 
 def test_the_pictures_are_taken(tmp_path: Path) -> None:
@@ -25,8 +26,11 @@ def test_the_pictures_are_taken(tmp_path: Path) -> None:
     ]
     done = subprocess.run([*command, "--runs", "24"], capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
-    taken = {path.name: Image.open(path).size for path in (tmp_path / "out").iterdir()}
-    assert taken == dict.fromkeys(shown_in_the_documentation() | taken.keys(), (1440, 900))
+    taken = {path.name: Image.open(path) for path in (tmp_path / "out").iterdir()}
+    assert not shown_in_the_documentation() - taken.keys()
+    assert {each.width for each in taken.values()} == {1440}
+    shown = taken["console-trace.png"].convert("RGB").getcolors()
+    assert any(is_near(colour, LIT) for _, colour in shown), "the output that contradicts the claim is lit up"
 
 
 def test_each_picture_of_the_documentation_is_small() -> None:
@@ -36,6 +40,11 @@ def test_each_picture_of_the_documentation_is_small() -> None:
         if (size := (ROOT / "docs" / "images" / name).stat().st_size) > LARGEST
     }
     assert not large
+
+
+def is_near(colour: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether a palette may hold one colour for the other."""
+    return all(abs(a - b) <= 8 for a, b in zip(colour, other, strict=True))
 
 
 def shown_in_the_documentation() -> set[str]:
