@@ -470,10 +470,12 @@ def code_lines(source: str, language: Language) -> list[str]:
 
 @cache
 def _find_lexer(language: Language) -> Lexer:
+    lexer: Lexer
     try:
-        return get_lexer_by_name(language.value, stripnl=False, ensurenl=False)
+        lexer = get_lexer_by_name(language.value, stripnl=False, ensurenl=False)
     except ClassNotFound:
-        return TextLexer(stripnl=False, ensurenl=False)
+        lexer = TextLexer(stripnl=False, ensurenl=False)
+    return lexer
 
 
 def _payload(payload: Payload | None) -> str | None:
