@@ -1,6 +1,7 @@
 // One case: what a run must do, what became of it in each experiment, and its frozen run replayed with edits.
 import { useState } from "preact/hooks";
 import type { Schema } from "../api";
+import { quoted } from "../query";
 import { ago, Cli, Grid, Plain, request, RunLink, Sent, Shown, useAnswer, useSend, pathOf } from "../parts";
 import { Step } from "../steps";
 import { Marks, OneCell } from "./suites";
@@ -12,7 +13,7 @@ export function Case({ suite, id }: { suite: string; id: string }) {
   return (
     <>
       <Shown loaded={found} title="Case">{(page) => <Whole page={page} />}</Shown>
-      <Cli line={`spanproof suite show ${suite} ${id}`} />
+      <Cli line={`spanproof suite show ${quoted(decodeURIComponent(suite))} ${quoted(decodeURIComponent(id))}`} />
     </>
   );
 }
