@@ -38,6 +38,7 @@ _MODELS = ("gpt-4o", "claude-sonnet", "qwen-72b")
 _FAILS, _PASSES = "5" * 32, "7" * 32
 _TURNS = 5
 _SCROLLS = 60
+_PATIENCE_MS = 180_000
 
 
 def main() -> None:
@@ -159,6 +160,7 @@ def measure_long_trace(browser: Browser, store: Store) -> None:
     with ConsoleServer(lambda: store, "127.0.0.1", 0) as server:
         for _ in range(_TURNS):
             page = browser.new_page(viewport={"width": 1440, "height": 900})
+            page.set_default_timeout(_PATIENCE_MS)
             started = time.perf_counter()
             with page.expect_response(f"**/api/v1/traces/{LONG}") as response:
                 page.goto(f"{server.url}/traces/{LONG}")
