@@ -59,7 +59,7 @@ def lab(light: tuple[float, ...]) -> tuple[float, float, float]:
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 @pytest.mark.parametrize("seen", SEEN)
-def test_verdicts_are_told_apart(seen, theme):
+def test_verdicts_differ(seen, theme):
     tokens = dict(re.findall(r"--([\w-]+): light-dark\((#\w{6}, #\w{6})\)", TOKENS.read_text()))
     colours = {name: lab(multiply(SEEN[seen], linear(tokens[name].split(", ")[theme]))) for name in VERDICTS}
     near = {

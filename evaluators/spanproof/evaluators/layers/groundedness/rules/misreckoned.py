@@ -7,12 +7,14 @@ be chance.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from spanproof.evaluators.layers.groundedness.language.quantity import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set
 from spanproof.evaluators.layers.groundedness.model import ClaimEvidence
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.asked import Asked
 from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
 from spanproof.evaluators.layers.groundedness.rules.deriving import asked_results, natural_value
@@ -49,7 +51,8 @@ def slip_of_a_result(asked: Asked) -> Misstated | None:
     wanted = asked.quantity.dimension
     if _is_of_what_went_before(asked):
         return None
-    measured = {fact.dimension for fact in asked.binding.numbers} - _UNMEASURED
+    numbers = asked.binding.numbers
+    measured = {fact.dimension for fact in numbers} - _UNMEASURED
     if measured and wanted not in _UNMEASURED and wanted not in measured:
         return None
     results = {value: quantity for value, quantity in asked_results(asked) if value}
@@ -59,7 +62,7 @@ def slip_of_a_result(asked: Asked) -> Misstated | None:
         results = alike
     if 0 < len(results) <= _FEW_RESULTS and (lasting or not asked.words.isdisjoint(_RECKONED_OF_ALL)):
         told = " or ".join(number_text(value) for value in results)
-        given = (_where_it_is_given(asked, quantity, value) for value, quantity in results.items())
+        given = (_where_it_is_given(numbers, quantity, value) for value, quantity in results.items())
         reason = f"no output gives {asked.quantity.text}; what the words ask for comes to {told}"
         return Misstated(reason, next(filter(None, given), None))
     if asked.coarse and any(
@@ -73,13 +76,13 @@ def slip_of_a_result(asked: Asked) -> Misstated | None:
         if how and not coincides(asked.quantity, len(chances), how):
             told = f"what the words ask for comes to {number_text(value)}"
             reason = f"no output gives {asked.quantity.text}; {told}: it is that with {how}"
-            return Misstated(reason, _where_it_is_given(asked, quantity, value))
+            return Misstated(reason, _where_it_is_given(numbers, quantity, value))
     return None
 
 
-def _where_it_is_given(asked: Asked, quantity: Quantity, value: float) -> ClaimEvidence | None:
+def _where_it_is_given(numbers: Sequence[Fact], quantity: Quantity, value: float) -> ClaimEvidence | None:
     """Return the last output that gives a result itself, in its unit or a smaller one; None: none does."""
-    for fact in reversed(asked.binding.numbers):
+    for fact in reversed(numbers):
         number = abs(fact.number or 0.0)
         if abs(value) in (number, *in_units_of(quantity, number)):
             return evidence_of(fact)
