@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 FAST   := $(addprefix tests/,gate lint semconv trace sandbox/scanners evaluators/boundary evaluators/correctness \
           evaluators/detect evaluators/execution evaluators/runs evaluators/trajectory)
 
-.PHONY: demo test check lint types unit fast explore map reference docs docs-version console clean
+.PHONY: demo test check lint types unit fast explore map reference docs docs-version console pictures clean
 
 demo: $(VENV)/.demo
 	$(BIN)/spanproof demo
@@ -74,6 +74,10 @@ console: $(VENV)/.dev
 	$(BIN)/python -c 'import json; from spanproof.api import make_app; print(json.dumps(make_app(None).openapi()))' \
 		> collector/console/openapi.json
 	cd collector/console && npm ci --no-audit --no-fund && npm run types && npm run build
+
+# The pictures of the console in the documentation: look at them before they are committed.
+pictures: $(VENV)/.dev $(VENV)/.system
+	$(BIN)/python deploy/docs-site/pictures.py
 
 clean:
 	rm -rf $(VENV) .cache dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,6 +1,6 @@
 """Take the pictures of the documentation: real runs of the demo's agents, in the real console.
 
-    python deploy/docs-site/pictures.py [--out docs/images] [--directory DIR]
+    python deploy/docs-site/pictures.py [--out docs/images] [--directory DIR] [--runs 240]
 
 The agents run once; their traces are evaluated many times over, as of several releases, so that
 there are rates.
@@ -22,9 +22,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from hashlib import blake2b
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from spanproof.api import ConsoleServer, ConsoleSettings
@@ -39,7 +42,8 @@ from spanproof.trace import Trace, trace_of
 
 ROOT = Path(__file__).parents[2]
 _DAY_NS = 24 * 3600 * 10**9
-_RUNS = 240
+_LISTED = 500
+_COLOURS = 256
 _RELEASES = ("v10", "v11", "v12")
 _MODELS = ("gpt-4o-2024-08-06", "claude-sonnet-4-5-20250929")
 _VIEWPORT = {"width": 1440, "height": 900}
@@ -50,13 +54,14 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--out", type=Path, default=ROOT / "docs" / "images")
     options.add_argument("--directory", type=Path)
+    options.add_argument("--runs", type=int, default=240, help="of all releases together")
     given = options.parse_args()
     folder = (given.directory or Path(tempfile.mkdtemp(prefix="pictures-"))).resolve()
     is_new = not (folder / "workspace").exists()
     with open_store(folder / "store") as store:
         if is_new:
             traces = collect_traces(folder)
-            fill_store(store, traces)
+            fill_store(store, traces, given.runs)
             fill_workspace(store, folder / "workspace")
         take_pictures(store, folder / "workspace", given.out)
 
@@ -100,7 +105,7 @@ def receive_spans(bodies: list[bytes]) -> Iterator[str]:
     server.shutdown()
 
 
-def fill_store(store: Store, traces: Sequence[Trace]) -> None:
+def fill_store(store: Store, traces: Sequence[Trace], runs: int) -> None:
     """Evaluate the traces as of several releases over the last day; the newest one fails more often."""
     good = [each for each in traces if _prompt_version(each) == "v1"]
     bad = [each for each in traces if _prompt_version(each) == "v2"]
@@ -108,9 +113,9 @@ def fill_store(store: Store, traces: Sequence[Trace]) -> None:
     with open_sandbox("jail") as sandbox:
         engine = Engine(pipeline=Pipeline(), sandbox=sandbox)
         evaluations = []
-        for number in range(_RUNS):
-            age = (_RUNS - 1 - number) * _DAY_NS // _RUNS
-            release = _RELEASES[number * len(_RELEASES) // _RUNS]
+        for number in range(runs):
+            age = (runs - 1 - number) * _DAY_NS // runs
+            release = _RELEASES[number * len(_RELEASES) // runs]
             every = 4 if release == _RELEASES[-1] else 17
             is_bad = number % every == every - 1
             kind = (bad if is_bad else good)[
@@ -123,7 +128,8 @@ def fill_store(store: Store, traces: Sequence[Trace]) -> None:
 def move_trace(trace: Trace, number: int, end_ns: int, release: str) -> Trace:
     """Return the trace as of another time, release and model, under another id."""
     shift = end_ns - max(span.end_ns for span in trace.spans)
-    trace_id = f"{trace.trace_id[:24]}{number:08x}"
+    # Lists show the start of an id: it differs for each run, as that of a real one does.
+    trace_id = blake2b(f"{trace.trace_id}{number}".encode(), digest_size=16).hexdigest()
     model = _MODELS[number % 3 // 2]
     return trace_of(
         [
@@ -177,7 +183,7 @@ _ASSERTIONS = ("groundedness.score >= 0.85 for at_least 90% of cases", "boundary
 def _kinds(store: Store) -> list[str]:
     """Return a trace of each kind: those of one task, agent and verdict are alike."""
     found: dict[object, str] = {}
-    for row in store.traces(limit=_RUNS):
+    for row in store.traces(limit=_LISTED):
         run = row.runs[0]
         found.setdefault(
             (run.agent, *(str(getattr(each, "label", each)) for each in run.layers.values())), row.trace_id
@@ -189,7 +195,7 @@ def take_pictures(store: Store, workspace: Path, out: Path) -> None:
     """Write the pictures."""
     out.mkdir(parents=True, exist_ok=True)
     misquote = next(
-        row for row in store.traces(failing=True, limit=_RUNS)
+        row for row in store.traces(failing=True, limit=_LISTED)
         if getattr(row.runs[0].layers.get("groundedness"), "value", 1) == 0
     )  # fmt: skip
     with (
@@ -202,7 +208,7 @@ def take_pictures(store: Store, workspace: Path, out: Path) -> None:
         def take(name: str, path: str) -> None:
             page.goto(server.url + path)
             settle(page)
-            page.screenshot(path=out / f"console-{name}.png")
+            write_picture(page, out / f"console-{name}.png")
 
         take("overview", "/?by=release")
         take("traces", "/traces?q=label:fail%20since:24h")
@@ -210,10 +216,19 @@ def take_pictures(store: Store, workspace: Path, out: Path) -> None:
         take("suite", "/suites/refunds?baseline=experiments/prompt-v2")
         page.goto(f"{server.url}/traces/{misquote.trace_id}")
         settle(page)
+        # The sentence, the claim and the output that contradicts it are in one picture.
+        height = page.evaluate("document.documentElement.scrollHeight")
+        page.set_viewport_size({**_VIEWPORT, "height": height})
         page.locator(".claim.contradicted").first.click()
         page.mouse.move(0, 0)
-        page.screenshot(path=out / "console-trace.png")
+        write_picture(page, out / "console-trace.png")
         browser.close()
+
+
+def write_picture(page: Page, file: Path) -> None:
+    """Write what a page shows, in a palette: flat surfaces and text lose nothing by it."""
+    shown = Image.open(BytesIO(page.screenshot()))
+    shown.quantize(_COLOURS, dither=Image.Dither.NONE).save(file, optimize=True)
 
 
 def settle(page: Page) -> None:

@@ -4,6 +4,8 @@ A store of 100,000 traces with 1,000,000 scores is made of real evaluations, whi
 ClickHouse: over a week, ten releases, models and prompt versions. Then a real browser opens the overview of a
 day (the first view), and scrolls the list of traces. Control: the same pages over the evaluations alone.
 
+A trace of 4,000 spans is opened as well, and left for its last step.
+
     python -m tests.bench.console [--traces 100000] [--directory DIR]
 """
 
@@ -18,6 +20,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
+from tests.console.test_long_trace import SPANS, STEPS, long_trace
+from tests.console.test_long_trace import TRACE as LONG
 from tests.suites.conftest import misquote
 
 from spanproof.api import ConsoleServer
@@ -34,6 +38,7 @@ _MODELS = ("gpt-4o", "claude-sonnet", "qwen-72b")
 _FAILS, _PASSES = "5" * 32, "7" * 32
 _TURNS = 5
 _SCROLLS = 60
+_PATIENCE_MS = 180_000
 
 
 def main() -> None:
@@ -51,6 +56,7 @@ def main() -> None:
             measure(browser, store, "control")
             multiply(store, given.traces)
             measure(browser, store, f"{given.traces} traces")
+            measure_long_trace(browser, store)
         browser.close()
 
 
@@ -143,6 +149,34 @@ def measure(browser: Browser, store: Store, name: str) -> None:
         f"{name}: first view {statistics.median(firsts):.2f} s ({min(firsts):.2f} to {max(firsts):.2f}),"
         f" all of it {statistics.median(wholes):.2f} s, of which the server's processor {min(spent):.2f} s;"
         f" a frame while the list scrolls {statistics.median(frames):.1f} ms, 95 % {slow:.1f} ms"
+    )
+
+
+def measure_long_trace(browser: Browser, store: Store) -> None:
+    """Open a trace of 4,000 spans several times, and go to its last step; print the medians."""
+    engine = Engine(pipeline=Pipeline(), sandbox=None, replay_disabled_reason="not in this benchmark")
+    store.write([engine.evaluate(long_trace())])
+    opened, jumped, answered = [], [], []
+    with ConsoleServer(lambda: store, "127.0.0.1", 0) as server:
+        for _ in range(_TURNS):
+            page = browser.new_page(viewport={"width": 1440, "height": 900})
+            page.set_default_timeout(_PATIENCE_MS)
+            started = time.perf_counter()
+            with page.expect_response(f"**/api/v1/traces/{LONG}") as response:
+                page.goto(f"{server.url}/traces/{LONG}")
+            response.value.finished()
+            answered.append(time.perf_counter() - started)
+            page.wait_for_selector("#step-1 .source")
+            opened.append(time.perf_counter() - started)
+            started = time.perf_counter()
+            page.locator(".side button", has_text=f"step {STEPS}").click()
+            page.wait_for_selector(f"#step-{STEPS} .source")
+            jumped.append(time.perf_counter() - started)
+            page.close()
+    print(
+        f"{SPANS} spans: the first step is read after {statistics.median(opened):.2f} s, of which"
+        f" {statistics.median(answered):.2f} s for the server's answer;"
+        f" the last step {statistics.median(jumped):.2f} s after it is chosen"
     )
 
 

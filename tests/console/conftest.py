@@ -29,6 +29,7 @@ from spanproof.trace import Trace, trace_of
 from ..suites.conftest import misquote
 
 CONSOLE = Path(__file__).parents[2] / "collector" / "console"
+PATIENCE_MS = 120_000
 HOSTILE = (
     "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=2</script>"
     "\"><svg onload=window.hacked=3>\u202egnp.exe\x1b[31m javascript:window.hacked=4"
@@ -148,6 +149,7 @@ def open_page(browser: Browser, url: str) -> Iterator[Callable[..., Page]]:
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         contexts.append(context)
         page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda line: complaints.append(line.text) if is_complaint(line) else None)
         page.goto(url + path)

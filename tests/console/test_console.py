@@ -280,7 +280,7 @@ def test_a_session_is_judged_as_a_whole(open_page, url):
     row = page.get_by_role("row", name="<img src=x")
     row.get_by_role("link", name="✗ groundedness 1").wait_for()
     row.get_by_role("link", name="<img").click()
-    assert "0 of 1 request ended well; first mistake in turn 1" in page.locator("h1").inner_text()
+    page.get_by_role("heading", name="0 of 1 request ended well; first mistake in turn 1").wait_for()
     page.get_by_role("region", name="Turns").get_by_role("link", name="turn 1").click()
     page.locator(".claim.contradicted").wait_for()
     page.go_back()

@@ -6,6 +6,7 @@ import json
 from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import Route
 
 from .conftest import HOSTILE
 from .test_console import TRACE, YEAR
@@ -22,14 +23,13 @@ WIDTHS = range(320, 1921, 160)
 @pytest.mark.parametrize("path", VIEWS)
 def test_a_view_shows_that_it_loads_then_what_went_wrong_and_recovers(open_page, url, path):
     page = open_page("/nothing")
-    held = []
-    page.route("**/api/**", held.append)
+    held: list[Route] | None = []
+    page.route("**/api/**", lambda route: route.fulfill(**_BROKEN) if held is None else held.append(route))
     page.evaluate("to => history.pushState(null, '', to)", path)
     page.evaluate("dispatchEvent(new PopStateEvent('popstate'))")
     page.locator("[aria-busy=true]").first.wait_for()
-    page.unroute("**/api/**")
-    page.route("**/api/**", lambda route: route.fulfill(**_BROKEN))
-    for route in held:
+    waiting, held = held, None
+    for route in waiting:
         route.fulfill(**_BROKEN)
     page.get_by_role("alert").get_by_text("the disk is full").first.wait_for()
     page.unroute("**/api/**")

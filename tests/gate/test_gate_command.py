@@ -111,7 +111,7 @@ def test_files_of_results_point_into_the_code(coded, tmp_path, capfd, monkeypatc
     assert sarif["runs"][0]["artifacts"][0]["contents"]["text"] == "x = 1\nopen('/y')\n"
     page = files["html"].read_text()
     held = json.loads(page.partition('id="report">')[2].partition("</script>")[0])
-    (mark,) = held["answers"]["gates/spanproof gate"]["assertions"][0]["marks"]
+    (mark,) = held["answers"]["gates/report"]["assertions"][0]["marks"]
     assert (mark["uri"], mark["line"], mark["message"]) == ("traces/t/r/01.py", 2, "reads /y")
     code = [unescape(re.sub("<[^>]*>", "", each)) for each in mark["lines"]]
     assert code == ["x = 1", "open('/y')"]

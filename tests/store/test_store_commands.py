@@ -60,6 +60,19 @@ def test_failing_may_name_a_layer(location, capfd):
     assert capfd.readouterr().out == ""
 
 
+def test_passing_traces_and_those_of_a_cohort_are_listed(location, capfd):
+    assert run(["traces", "--store", location, "--json", "--passing"]) == 0
+    (line,) = capfd.readouterr().out.splitlines()
+    row = json.loads(line)
+    assert row["trace_id"].startswith("abd")
+    agent = row["runs"][0]["agent"]
+    assert run(["traces", "--store", location, "--json", "--passing", "--where", f"agent={agent}"]) == 0
+    assert json.loads(capfd.readouterr().out)["trace_id"] == row["trace_id"]
+    where = ["--where", "attribute:tenant.id=nobody"]
+    assert run(["traces", "--store", location, "--json", *where]) == 0
+    assert capfd.readouterr().out == ""
+
+
 def test_a_trace_is_shown_by_the_start_of_its_id(location, capfd):
     assert run(["show", "abc", "--store", location]) == 0
     out = capfd.readouterr().out
@@ -104,6 +117,11 @@ def test_a_run_that_is_not_there_is_reported_with_those_that_are(location, capfd
 def test_misuse_exits_2_with_a_remedy(location, capfd, arguments, words):
     assert run(["traces", "--store", location, *arguments]) == 2
     assert words in capfd.readouterr().err
+
+
+def test_failing_and_passing_exclude_each_other(location, capfd):
+    assert run(["traces", "--store", location, "--failing", "--passing"]) == 2
+    assert "Give one of them" in capfd.readouterr().err
 
 
 def test_since_leaves_older_traces_out(location, capfd):

@@ -51,7 +51,7 @@ const ROUTES: [RegExp, (part: string, other: string) => ComponentChildren][] = [
   [/^\/suites$/, () => <Suites />],
   [/^\/suites\/(.+)\/cases\/([^/]+)$/, (suite, id) => <Case suite={suite} id={id} />],
   [/^\/suites\/(.+)$/, (name) => <Suite name={name} />],
-  [/^\/gates\/(.+)$/, (name) => <Gate name={decodeURIComponent(name)} />],
+  [/^\/gates\/(.+)$/, (name) => <Gate name={name} />],
   [/^\/review$/, () => <Review />],
   [/^\/boundary$/, () => <Boundary />],
   [/^\/sessions$/, () => <Sessions />],

@@ -468,6 +468,11 @@ export function ago(ns: number): string {
   return `${Math.round(s / 86_400)} d ago`;
 }
 
+/** Return a name with slashes as a part of an address. */
+export function pathOf(name: string): string {
+  return name.split("/").map(encodeURIComponent).join("/");
+}
+
 /** The request that gives the same, where no command does. */
 export function request(path: string): string {
   return `curl -s ${quoted(`${window.location.origin}/api/v1/${path}`)}`;

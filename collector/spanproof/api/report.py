@@ -47,7 +47,7 @@ def format_gate_report(report: GateReport, table: ResultTable, failing: Sequence
         failing: traces that speak against the assertions; the first of them are in the page.
     """
     page = gate_page("spanproof gate", report.to_json(), marks=[row.marks for row in table.rows])
-    answers: dict[str, BaseModel] = {"gates/spanproof gate": page}
+    answers: dict[str, BaseModel] = {"gates/report": page}
     left = _MOST_BYTES
     for evaluation in failing[:_MOST_TRACES]:
         found = _answer_trace(evaluation, ())
@@ -56,7 +56,7 @@ def format_gate_report(report: GateReport, table: ResultTable, failing: Sequence
             break
         answers |= found
     title = f"{'passed' if report.passed else 'failed'}: spanproof gate"
-    return format_report(title, "/gates/spanproof gate", answers)
+    return format_report(title, "/gates/report", answers)
 
 
 def _answer_trace(evaluation: TraceEvaluation, feedback: Sequence[Feedback]) -> dict[str, BaseModel]:

@@ -1,7 +1,7 @@
 // What did agents try? Attempts as the kernel saw them, findings of scanners, and a change of the policy tried on stored code.
 import { useState } from "preact/hooks";
 import type { Schema } from "../api";
-import { addressWith, ago, Cli, Empty, Grid, Head, nameOfWindow, Plain, request, RunLink, Sent, Shown, useAnswer, useHours, useSend } from "../parts";
+import { addressWith, ago, Cli, Empty, Grid, Head, nameOfWindow, Plain, RunLink, Sent, Shown, useAnswer, useHours, useSend } from "../parts";
 import { location } from "../router";
 
 const KINDS: [string, string][] = [["", "everything"], ["network", "hosts"], ["file", "files"], ["process", "processes"], ["privilege", "privileges"]];
@@ -35,7 +35,7 @@ export function Boundary() {
         )}
       </Shown>
       <DryRun hours={hours} />
-      <Cli line={request(`boundary?hours=${hours}${kind ? `&kind=${kind}` : ""}`)} />
+      <Cli line={`spanproof breakdown attempt --by agent --by release --since ${Math.ceil(Number(hours))}h`} />
     </>
   );
 }

@@ -1,7 +1,8 @@
 // One case: what a run must do, what became of it in each experiment, and its frozen run replayed with edits.
 import { useState } from "preact/hooks";
 import type { Schema } from "../api";
-import { ago, Cli, Grid, Plain, request, RunLink, Sent, Shown, useAnswer, useSend } from "../parts";
+import { quoted } from "../query";
+import { ago, Cli, Grid, Plain, request, RunLink, Sent, Shown, useAnswer, useSend, pathOf } from "../parts";
 import { Step } from "../steps";
 import { Marks, OneCell } from "./suites";
 
@@ -12,7 +13,7 @@ export function Case({ suite, id }: { suite: string; id: string }) {
   return (
     <>
       <Shown loaded={found} title="Case">{(page) => <Whole page={page} />}</Shown>
-      <Cli line={`spanproof suite show ${suite} ${id}`} />
+      <Cli line={`spanproof suite show ${quoted(decodeURIComponent(suite))} ${quoted(decodeURIComponent(id))}`} />
     </>
   );
 }
@@ -27,7 +28,7 @@ function Whole({ page }: { page: Page }) {
     <>
       <div class="head-of-run">
         <div class="dim">
-          <a href="/suites">Suites</a> / <a href={`/suites/${page.suite}`}><Plain text={page.suite} /></a> / <Plain text={it.id} />
+          <a href="/suites">Suites</a> / <a href={`/suites/${pathOf(page.suite)}`}><Plain text={page.suite} /></a> / <Plain text={it.id} />
         </div>
         <h1>
           <Plain text={sentence} />
@@ -192,7 +193,7 @@ function WhatIf({ page }: { page: Page }) {
   const sending = useSend();
   const [result, setResult] = useState<Schema["AlteredReplay"] | null>(null);
   const [fault, setFault] = useState<string | null>(null);
-  const path = `suites/${page.suite}/cases/${page.case.id}/replay`;
+  const path = `suites/${pathOf(page.suite)}/cases/${encodeURIComponent(page.case.id)}/replay`;
   const submit = (event: Event) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);

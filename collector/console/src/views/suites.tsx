@@ -1,6 +1,7 @@
 // Is this safe to ship? Cases down, experiments across, reports of the gate, and an assertion tried on stored runs.
 import { LAYERS, type Schema } from "../api";
-import { addressWith, ago, Cli, Empty, Grid, Head, Interval, percent, Plain, request, RunLink, Shown, useAnswer, useHours } from "../parts";
+import { addressWith, ago, Cli, Empty, Grid, Head, Interval, pathOf, percent, Plain, request, RunLink, Shown, useAnswer, useHours } from "../parts";
+import { quoted } from "../query";
 import { report } from "../report";
 import { go, location } from "../router";
 
@@ -19,7 +20,7 @@ export function Suites() {
               {list.reports.map((each) => (
                 <tr>
                   <th scope="row">
-                    <a href={`/gates/${each.name}`}>
+                    <a href={`/gates/${pathOf(each.name)}`}>
                       <Plain text={each.name} />
                     </a>
                   </th>
@@ -70,7 +71,7 @@ function List({ list }: { list: Schema["SuiteList"] }) {
       {list.suites.map((each) => (
         <tr>
           <th scope="row">
-            <a href={`/suites/${each.name}`}>
+            <a href={`/suites/${pathOf(each.name)}`}>
               <Plain text={each.name} />
             </a>
           </th>
@@ -100,7 +101,7 @@ export function Suite({ name }: { name: string }) {
   return (
     <>
       <Shown loaded={found} title="Suite">{(page) => <Matrix page={page} />}</Shown>
-      <Cli line={`spanproof suite run ${name} --agent MODULE:FUNCTION${baseline ? ` --baseline ${baseline}` : ""}`} />
+      <Cli line={`spanproof suite run ${quoted(decodeURIComponent(name))} --agent MODULE:FUNCTION${baseline ? ` --baseline ${quoted(baseline)}` : ""}`} />
     </>
   );
 }
@@ -168,7 +169,7 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
             {page.rows.map((row) => (
               <tr id={`case-${row.case.id}`}>
                 <th scope="row">
-                  <a href={`/suites/${page.name}/cases/${row.case.id}`}>
+                  <a href={`/suites/${pathOf(page.name)}/cases/${encodeURIComponent(row.case.id)}`}>
                     <Plain text={row.case.id} />
                   </a>
                   {row.flipped ? <span class="dim"> flipped</span> : null}
@@ -360,7 +361,7 @@ function TryAssertion() {
         <button type="submit">Try</button>
       </form>
       {assertion ? <Shown loaded={found}>{(page) => <Assertions page={page} />}</Shown> : null}
-      {assertion ? <Cli line={`spanproof gate --assert '${assertion}' --since ${hours}h`} /> : <Cli line={request("gate?assertion=…")} />}
+      {assertion ? <Cli line={`spanproof gate --assert ${quoted(assertion)} --since ${hours}h`} /> : <Cli line={request("gate?assertion=…")} />}
     </section>
   );
 }

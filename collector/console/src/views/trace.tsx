@@ -417,7 +417,7 @@ function SameAttributes({ span }: { span: Schema["SpanPage"] }) {
   );
   if (!short.length) return null;
   return (
-    <p class="same">
+    <p class="alike">
       <span class="dim">traces with the same</span>{" "}
       {short.map(([key, value]) => (
         <a class="part" href={`/traces?q=${encodeURIComponent(pair(`attribute:${key}`, String(value)))}`} title={String(value)}>
