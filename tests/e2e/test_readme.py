@@ -1,4 +1,4 @@
-"""What docs/demo.md shows is what `spanproof demo` prints: `python tests/e2e/test_readme.py` writes it anew."""
+"""docs/demo.md shows what `spanproof demo` prints; `python tests/e2e/test_readme.py` writes it anew."""
 
 from __future__ import annotations
 
