@@ -83,3 +83,26 @@ def test_the_release_is_checked_before_anything_is_published() -> None:
     steps = [step.get("run", "") for step in jobs["build"]["steps"]]
     assert any("deploy/release/check.py" in step for step in steps)
     assert {name for name, job in jobs.items() if job.get("needs") != "build"} == {"build"}
+
+
+def test_an_image_has_an_sbom_signed_provenance_and_a_base_by_digest() -> None:
+    jobs = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8"))["jobs"]
+    steps = {step.get("uses", "").partition("@")[0]: step for step in jobs["image"]["steps"]}
+    build = steps["docker/build-push-action"]
+    assert build["with"]["sbom"] is True
+    assert build["with"]["provenance"] == "mode=max"
+    assert build["with"]["build-args"] == "BASE=${{ steps.base.outputs.image }}"
+    assert steps["actions/attest-build-provenance"]["with"]["subject-digest"].startswith("${{ steps.push.")
+    (resolve,) = [step["run"] for step in jobs["image"]["steps"] if step.get("id") == "base"]
+    assert "@$digest" in resolve
+    assert (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8").count("\nARG BASE=") == 1
+
+
+def test_wheels_and_the_npm_package_are_published_without_a_stored_token() -> None:
+    text = (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
+    jobs = yaml.safe_load(text)["jobs"]
+    assert "secrets." not in text
+    for name in ("pypi", "npm"):
+        assert jobs[name]["permissions"]["id-token"] == "write"
+    assert any("attest-build-provenance" in step.get("uses", "") for step in jobs["pypi"]["steps"])
+    assert any("--provenance" in step.get("run", "") for step in jobs["npm"]["steps"])

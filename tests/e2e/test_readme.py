@@ -1,4 +1,4 @@
-"""The README shows what `spanproof demo` prints; `python tests/e2e/test_readme.py` writes that part anew."""
+"""docs/demo.md shows what `spanproof demo` prints; `python tests/e2e/test_readme.py` writes it anew."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+ROOT = Path(__file__).resolve().parents[2]
+README, PAGE = ROOT / "README.md", ROOT / "docs" / "demo.md"
 _BLOCK = re.compile(r"(?<=```text\n).*?(?=```)", re.DOTALL)
 _COLUMNS = "90"
 
 
 def excerpt(directory: Path) -> str:
-    """Run the demo in a directory and return the parts of its output that the README shows."""
+    """Run the demo in a directory and return the parts of its output that the page shows."""
     demo = subprocess.run(
         [sys.executable, "-m", "spanproof.cli", "demo"],
         cwd=directory, capture_output=True, text=True, timeout=300,
@@ -41,8 +42,8 @@ def masked(text: str) -> str:
     return re.sub(r"\d+(\.\d)? (ms|s)\b", "DURATION", text)
 
 
-def test_the_readme_shows_what_the_demo_prints(tmp_path: Path) -> None:
-    (block,) = _BLOCK.findall(README.read_text(encoding="utf-8"))
+def test_the_page_shows_what_the_demo_prints(tmp_path: Path) -> None:
+    (block,) = _BLOCK.findall(PAGE.read_text(encoding="utf-8"))
     printed = excerpt(tmp_path)
     assert masked(block) == masked(printed), "run: python tests/e2e/test_readme.py"
 
@@ -59,4 +60,4 @@ if __name__ == "__main__":
 
     with tempfile.TemporaryDirectory() as directory:
         printed = excerpt(Path(directory))
-    README.write_text(_BLOCK.sub(lambda _: printed, README.read_text(encoding="utf-8")), encoding="utf-8")
+    PAGE.write_text(_BLOCK.sub(lambda _: printed, PAGE.read_text(encoding="utf-8")), encoding="utf-8")

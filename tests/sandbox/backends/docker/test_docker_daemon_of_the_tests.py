@@ -14,6 +14,8 @@ import docker_daemon
 import pytest
 from waiting import becomes
 
+pytestmark = pytest.mark.docker
+
 PLUGINS = Path(docker_daemon.__file__).parent
 TEST = """
 import os, pathlib, signal
