@@ -126,6 +126,24 @@ def judged_cost(store: Store) -> Callable[..., None]:
     return write
 
 
+@pytest.fixture
+def judged_blocks(store: Store) -> Callable[..., None]:
+    """Stores one run of a task per number of blocks by a guardrail."""
+    written = 0
+
+    def write(task: str, *blocks: int) -> None:
+        nonlocal written
+        found = []
+        for count in blocks:
+            written += 1
+            outcome = Scored(1 / (1 + count), None, "blocked", raw=float(count), unit="blocks")
+            cohort = Cohort(agent="clerk", task=task)
+            found.append(evaluation(written, outcome, cohort, NOW - 10**9, Layer.BOUNDARY, "blocks"))
+        store.write(found)
+
+    return write
+
+
 def evaluation(
     number: int,
     outcome: Outcome,

@@ -140,6 +140,22 @@ def test_a_mean_or_percentile_of_amounts_is_compared(store, judged_cost, measure
     assert f"{value:.4g} USD of 4" in summarise(found, Status.FIRING, NOW, NOW)
 
 
+def test_blocks_of_a_guardrail_alert_by_task(store, judged_blocks):
+    judged_blocks("refund", 0, 2, 1, 0)
+    judged_blocks("quote", 0, 0, 0, 0)
+    blocked = rule(
+        layer="boundary",
+        score="blocks",
+        measure="mean",
+        fires_when="> 0.2 blocks",
+        cohort={},
+        group_by=["task"],
+    )
+    found = {reading.group["task"]: reading for reading in read(blocked, store, NOW)}
+    assert {task: reading.firing for task, reading in found.items()} == {"refund": True, "quote": False}
+    assert "0.75 blocks of 4" in summarise(found["refund"], Status.FIRING, NOW, NOW)
+
+
 def test_one_of_two_fires_nothing_by_the_lower_end_of_its_interval(store, judged):
     judged("fail pass")
     few = {"min_count": 1, "threshold": 0.3}

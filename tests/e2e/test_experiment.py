@@ -94,11 +94,41 @@ def test_the_bad_agent_fails_and_the_mended_one_passes(promoted: Path) -> None:
 
     scores = promoted.parent / "scores.json"
     scores.write_text(mended.stdout)
-    gate = cli("gate", "--scores", str(scores), "--assert", "groundedness.score == pass for all cases")
+    asserted = ["groundedness.score == pass for all cases", "pass@5 >= 0.8", "pass^5 >= 0.8"]
+    asserted.append("max(trajectory.consecutive_errors) <= 2")
+    gate = cli("gate", "--scores", str(scores), *(word for text in asserted for word in ("--assert", text)))
     assert gate.returncode == 0, gate.stdout + gate.stderr
+    assert "pass@5 is 100.0% over 1 case" in gate.stdout
     scores.write_text(run_suite(promoted, "bad", "--json").stdout)
     gate = cli("gate", "--scores", str(scores), "--assert", "groundedness.score == pass for all cases")
     assert gate.returncode == 1, gate.stdout + gate.stderr
+
+
+GOLDEN = """
+task: How much was refunded for order A-17?
+must: [groundedness.score == pass]
+recorded:
+- {tool: refund_lines, args: {order_id: A-17}, result: [{cents: 4500}]}
+"""
+
+
+def test_the_trials_of_a_golden_suite_are_a_cohort_of_a_collector(tmp_path: Path) -> None:
+    (tmp_path / "clerk.py").write_text(CLERK)
+    suite = tmp_path / "golden"
+    (suite / "cases" / "refund").mkdir(parents=True)
+    (suite / "suite.yaml").write_text("format: 1\n")
+    (suite / "cases" / "refund" / "case.yaml").write_text(GOLDEN)
+    with serving(tmp_path) as (_, where):
+        done = run_suite(suite, "mended", "--trials", "2", "--send-to", where["http"])
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "2 trials sent to" in done.stderr
+        wait_until(lambda: len(stored(tmp_path)) == 2, 120)
+        asserted = "groundedness.score == pass for 2 cases where fixture_set = 'golden'"
+        gate = cli("gate", "--store", str(tmp_path / "store"), "--assert", asserted)
+        assert gate.returncode == 0, gate.stdout + gate.stderr
+    gone = run_suite(suite, "mended", "--send-to", where["http"])
+    assert gone.returncode == 2
+    assert f"the trials were not sent to {where['http']}" in gone.stderr
 
 
 def test_an_interrupted_experiment_is_resumed(promoted: Path) -> None:

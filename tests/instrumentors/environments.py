@@ -18,12 +18,12 @@ _INSTALL = ("install", "--no-deps", "--no-compile", "--requirement")
 
 def phoenix_python() -> Path:
     """The interpreter of an environment that holds Arize Phoenix: its dependencies are not ours."""
+    return _environment("phoenix")
 
-    def make(where: Path, requirements: Path) -> None:
-        venv.create(where, with_pip=False)
-        _run(*_PIP, "--python", str(where / "bin" / "python"), *_INSTALL, str(requirements))
 
-    return _made("phoenix", make) / "bin" / "python"
+def mlflow_python() -> Path:
+    """The interpreter of an environment that holds MLflow: its dependencies are not ours."""
+    return _environment("mlflow")
 
 
 def oldest_releases() -> Path:
@@ -49,6 +49,14 @@ def requirements_of(name: str) -> dict[str, str]:
     """Package to pinned version."""
     lines = (_HERE / f"{name}-requirements.txt").read_text().splitlines()
     return dict(line.split("==") for line in lines if "==" in line)
+
+
+def _environment(name: str) -> Path:
+    def make(where: Path, requirements: Path) -> None:
+        venv.create(where, with_pip=False)
+        _run(*_PIP, "--python", str(where / "bin" / "python"), *_INSTALL, str(requirements))
+
+    return _made(name, make) / "bin" / "python"
 
 
 def _made(name: str, make: Callable[[Path, Path], None]) -> Path:

@@ -36,6 +36,7 @@ class Unit(StrEnum):
     NONE = ""
     STEPS = "steps"
     ERRORS = "errors"
+    BLOCKS = "blocks"
     TOKENS = "tokens"
     USD = "USD"
     SECONDS = "s"
@@ -46,6 +47,7 @@ UNIT_FACTORS: Final[Mapping[Unit, Mapping[str, float]]] = MappingProxyType(
         Unit.NONE: {"%": 0.01},
         Unit.STEPS: {"steps": 1.0, "step": 1.0},
         Unit.ERRORS: {"errors": 1.0, "error": 1.0},
+        Unit.BLOCKS: {"blocks": 1.0, "block": 1.0},
         Unit.TOKENS: {"tokens": 1.0, "token": 1.0, "k": 1_000.0, "M": 1_000_000.0},
         Unit.USD: {"USD": 1.0, "usd": 1.0, "$": 1.0},
         Unit.SECONDS: {"s": 1.0, "ms": 0.001, "min": 60.0, "h": 3600.0},
@@ -128,11 +130,11 @@ def _verdict(layer: Layer) -> ScoreSpec:
     return ScoreSpec(layer, layer.value, ScoreKind.VERDICT)
 
 
-def _metric(layer: Layer, name: str, unit: Unit) -> tuple[ScoreSpec, ScoreSpec]:
+def _metric(layer: Layer, name: str, unit: Unit, given: str = "") -> tuple[ScoreSpec, ScoreSpec]:
     """A metric and its value from 0 to 1, which falls as the amount grows."""
     return (
-        ScoreSpec(layer, name, ScoreKind.METRIC, unit, inf, advisory=True),
-        ScoreSpec(layer, f"{name}{NORMALISED_SUFFIX}", advisory=True, normalises=name),
+        ScoreSpec(layer, name, ScoreKind.METRIC, unit, inf, advisory=True, given=given),
+        ScoreSpec(layer, f"{name}{NORMALISED_SUFFIX}", advisory=True, given=given, normalises=name),
     )
 
 
@@ -155,6 +157,7 @@ def _boundary() -> Iterator[ScoreSpec]:
     yield ScoreSpec(layer, "scan")
     yield ScoreSpec(layer, "attempts")
     yield ScoreSpec(layer, "security", advisory=True)
+    yield from _metric(layer, "blocks", Unit.BLOCKS, "only runs with a guardrail on the trace have it")
     yield ScoreSpec(layer, "no_code", given="evaluation.without_code names the cohorts that have it")
 
 
@@ -201,8 +204,8 @@ def _trajectory() -> Iterator[ScoreSpec]:
     yield ScoreSpec(layer, "first_mistake", advisory=True)
     yield from _metric(layer, "steps", Unit.STEPS)
     yield from _metric(layer, "consecutive_errors", Unit.ERRORS)
-    yield from _metric(layer, "tokens", Unit.TOKENS)
-    yield from _metric(layer, "cost_usd", Unit.USD)
+    yield from _metric(layer, "tokens", Unit.TOKENS, "only runs whose tokens are on the trace have it")
+    yield from _metric(layer, "cost_usd", Unit.USD, "only runs whose tokens are on the trace have it")
     rated = "only a store has it, of runs that a user rated"
     yield ScoreSpec(layer, "feedback", given=rated, stored=False)
 

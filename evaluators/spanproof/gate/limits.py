@@ -117,6 +117,7 @@ def _metric_of(score: ScoreRef) -> ScoreRef | None:
 _EXAMPLES: Final[Mapping[Unit, str]] = {
     Unit.STEPS: "20 steps",
     Unit.ERRORS: "2 errors",
+    Unit.BLOCKS: "0.5 blocks",
     Unit.TOKENS: "50000 tokens",
     Unit.USD: "0.05 USD",
     Unit.SECONDS: "10 s",

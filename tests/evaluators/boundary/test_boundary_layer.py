@@ -7,8 +7,15 @@ import pytest
 from spanproof.evaluators.layers import boundary
 from spanproof.sandbox import Attempt, AttemptKind, FailureClass
 from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
-from spanproof.trace import Label, Language, Skipped
+from spanproof.trace import Event, Label, Language, Payload, Skipped, Span, SpanError, SpanKind, trace_of
 
+CHECKED = {"spanproof.guard.verdict": "deny"}
+BLOCK = Event(
+    "spanproof.guard.finding", 0, {"spanproof.guard.blocked": True, "spanproof.guard.rule": "py.exec"}
+)
+SEEN = Event(
+    "spanproof.guard.finding", 0, {"spanproof.guard.blocked": False, "spanproof.guard.rule": "py.exec"}
+)
 REFUSED = Attempt(AttemptKind.FILE, "/etc/shadow", allowed=False)
 ALLOWED = Attempt(AttemptKind.FILE, "/work/a.csv", allowed=True)
 
@@ -158,3 +165,34 @@ def test_a_language_without_rules_for_weaknesses_has_no_security(build, snippet,
     other = replace(snippet, language=Language.SQL)
     outcome = score_of(boundary.judge(build.evidence(build.run([other]))), "security", other)
     assert isinstance(outcome, Skipped)
+
+
+def guarded(build, *spans):
+    """Return the judgements of a run with these spans below the agent's."""
+    run = build.run([build.snippet("1", observation="1")])
+    agent = Span(run.trace_id, run.span_id, None, "agent", SpanKind.AGENT, 0, 1)
+    below = [
+        Span(run.trace_id, f"b{number:015x}", run.span_id, "check", kind, 0, 1, **given)
+        for number, (kind, given) in enumerate(spans)
+    ]
+    evidence = build.evidence(run)
+    return boundary.judge(replace(evidence, trace=trace_of([agent, *below])))
+
+
+def test_what_guardrails_stopped_is_counted_by_span(build, score_of):
+    found = guarded(
+        build,
+        (SpanKind.TOOL, {"attributes": CHECKED, "events": (BLOCK, BLOCK)}),
+        (SpanKind.TOOL, {"attributes": CHECKED, "events": (SEEN,)}),
+        (SpanKind.GUARDRAIL, {"output": Payload('{"triggered": true}')}),
+        (SpanKind.GUARDRAIL, {"output": Payload('{"triggered": false}')}),
+        (SpanKind.GUARDRAIL, {"output": Payload("not JSON")}),
+        (SpanKind.GUARDRAIL, {"error": SpanError("Refused", "no")}),
+    )
+    blocks = score_of(found, "blocks")
+    assert (blocks.raw, blocks.unit, blocks.label) == (3.0, "blocks", None)
+    assert blocks.explanation == "3 blocks of 6 checks: py.exec, check"
+
+
+def test_a_run_without_a_guardrail_has_no_count_of_blocks(build):
+    assert "blocks" not in {each.name for each in guarded(build, (SpanKind.TOOL, {"events": (BLOCK,)}))}

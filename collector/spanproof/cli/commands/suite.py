@@ -23,6 +23,7 @@ from spanproof.cli.output.console import console, inform, print_json, print_json
 from spanproof.cli.output.experiment import print_experiment
 from spanproof.cli.output.hostile import plain
 from spanproof.cli.output.words import format_count
+from spanproof.cli.send_trials import send_trials
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
 from spanproof.experiments import Experiment, Trial, read_baseline, run_experiment
@@ -74,6 +75,8 @@ def run(
             report = run_suite(suite, engine, partial(bar.track, description="evaluating"))
         else:
             report = run_trials(suite, trials, engine, bar)
+    if isinstance(report, Experiment) and trials.send_to:
+        inform(f"{format_count(send_trials(report, trials.send_to), 'trial')} sent to {trials.send_to}")
     outputs.write(report.to_table(), as_json=as_json)
     if as_json and isinstance(report, Experiment):
         print_json_list(report.json_head(), "cases", report.json_cases())

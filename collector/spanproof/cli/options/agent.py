@@ -32,6 +32,7 @@ class AgentOptions:
         folder: where the results are written.
         baseline: folder of the experiment to compare with.
         quarantine: whether cases that are flaky in both do not decide.
+        send_to: base URL of the collector that gets the trials' traces.
     """
 
     agent: AgentUnderTest | None
@@ -39,6 +40,7 @@ class AgentOptions:
     folder: Path
     baseline: Path | None
     quarantine: bool
+    send_to: str | None
 
 
 _DEFAULTS = Settings()
@@ -103,6 +105,7 @@ _OPTIONS = (
     click.option(
         "--quarantine-flaky", is_flag=True, help="Cases that are flaky in the baseline, too, decide nothing."
     ),
+    click.option("--send-to", metavar="URL", help="Send the trials' traces to this collector, too."),
 )
 
 
@@ -134,8 +137,9 @@ def agent_options(command: Command) -> Command:
             folder=given.pop("out") or new_folder(),
             baseline=given.pop("baseline"),
             quarantine=given.pop("quarantine_flaky"),
+            send_to=given.pop("send_to"),
         )
-        if options.agent is None and (options.settings != _DEFAULTS or options.baseline):
+        if options.agent is None and (options.settings != _DEFAULTS or options.baseline or options.send_to):
             raise UsageProblem(
                 "there is no agent to run: frozen runs are judged again, once and offline",
                 "Name the agent: --agent package.module:name, --command LINE or --url URL.",

@@ -19,7 +19,7 @@ ENDED_LATE = '{"late": true, "ended": true}'
 
 _PYTHON = """
 def __spanproof_calls__():
-    import asyncio, faulthandler, inspect, json, os, signal, sys
+    import faulthandler, inspect, json, os, signal, sys
     globals().setdefault("json", json)  # many functions take it for granted
     answer_fd = os.dup(1)
     os.dup2(2, 1)
@@ -48,6 +48,7 @@ def __spanproof_calls__():
     def answered(call):
         answer = main(call["completion"], call["target"], **taken(call["variables"]))
         if inspect.isawaitable(answer):
+            import asyncio  # only here: it takes longer to import than a warm call does
             async def wait():
                 return await answer
             answer = asyncio.run(wait())

@@ -3,7 +3,8 @@
 Takes the evidence about a run; joins per snippet the scanner's verdict, the attempts seen in the replay and
 the refusals on record into one explanation: what was tried, where, and who stopped it. A denied snippet
 fails; one under review is settled by the sandbox; a snippet that cannot be settled is left without a label,
-never passed. Gives `scan`, `attempts` and `security` per snippet, and the layer's value for the run.
+never passed. Gives `scan`, `attempts` and `security` per snippet, and for the run the layer's value and what
+guardrails stopped.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from spanproof.evaluators.layers.blocks import count_blocks
 from spanproof.evaluators.layers.common import (
     break_of,
     counted,
@@ -71,8 +73,10 @@ class _Settled:
 def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge every snippet of the run, proposed ones too, and the run."""
     run = evidence.run
+    blocked = count_blocks(evidence)
+    blocks = [] if blocked is None else [_judgement("blocks", run.span_id, blocked)]
     if not run.snippets:
-        return [_judgement("boundary", run.span_id, Skipped(why_no_code(run)))]
+        return [_judgement("boundary", run.span_id, Skipped(why_no_code(run))), *blocks]
     judgements = []
     for snippet in run.snippets:
         scan = _scan_outcome(snippet, evidence.scans[snippet.id])
@@ -89,7 +93,7 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
         outcome = Errored(failed.error_type or "ReplayFailed", failed.reason)
     of_run = _judgement("boundary", run.span_id, outcome)
     uncertain = isinstance(outcome, Scored) and outcome.label is None
-    return [replace(of_run, uncertain=uncertain), *judgements]
+    return [replace(of_run, uncertain=uncertain), *judgements, *blocks]
 
 
 def _of_run(found: list[_Settled]) -> Outcome:

@@ -1,0 +1,60 @@
+"""Blocks: how often a guardrail stopped something in a run.
+
+In: the run's spans. Out: an advisory metric of the boundary layer. A guardrail leaves its mark whether it
+stops anything or not: a run without one has no such metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spanproof.evaluators.layers.common import counted
+from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.runs import spans_of
+from spanproof.evaluators.scores import Unit
+from spanproof.semconv import spanproof as ours
+from spanproof.trace import Scored, Span, SpanKind
+from spanproof.trace.codec import MalformedDocument, load_json
+
+BLOCKS_AT_HALF = 1
+"""Where `blocks_score` is 0.5."""
+
+
+def count_blocks(evidence: RunEvidence) -> Scored | None:
+    """Return on how many of the run's spans a guardrail stopped something; None of a run without one."""
+    found = list(_checks(evidence))
+    if not found:
+        return None
+    blocked = [name for name, stopped in found if stopped]
+    sentence = f"{counted(len(found), 'check')} of guardrails stopped nothing"
+    if blocked:
+        names = ", ".join(list(dict.fromkeys(blocked))[:3])
+        sentence = f"{counted(len(blocked), 'block')} of {counted(len(found), 'check')}: {names}"
+    value = BLOCKS_AT_HALF / (BLOCKS_AT_HALF + len(blocked))
+    return Scored(value, None, sentence, raw=float(len(blocked)), unit=Unit.BLOCKS)
+
+
+def _checks(evidence: RunEvidence) -> Iterator[tuple[str, bool]]:
+    """Yield what each check was of, and whether it stopped that."""
+    for span in spans_of(evidence.trace, evidence.run):
+        if ours.GUARD_VERDICT in span.attributes:
+            yield next(((rule, True) for rule in _blocking_rules(span)), (span.name, False))
+        elif span.kind is SpanKind.GUARDRAIL:
+            yield span.name, span.error is not None or _is_triggered(span)
+
+
+def _blocking_rules(span: Span) -> Iterator[str]:
+    for event in span.events:
+        if event.name == ours.GUARD_EVENT and event.attributes.get(ours.GUARD_BLOCKED) is True:
+            yield str(event.attributes.get(ours.GUARD_RULE) or span.name)
+
+
+def _is_triggered(span: Span) -> bool:
+    """Whether a framework's guardrail reports a hit, as the OpenAI Agents SDK writes it."""
+    if span.output is None:
+        return False
+    try:
+        given = load_json(span.output.text)
+    except (MalformedDocument, RecursionError):
+        return False
+    return isinstance(given, dict) and given.get("triggered") is True
