@@ -76,7 +76,7 @@ class ClaimEvidence:
     """What a claim was bound to.
 
     Attributes:
-        output: index of the output it stands in, None for another source.
+        output: index of the output it is in, None for another source.
         text: the place in the source, as `key: value`.
         value: the cell's own characters, `source_text[start:end]`.
         derivation: the program (`difference(56.7, 44.1) = 12.6`), empty where it is simply said there.

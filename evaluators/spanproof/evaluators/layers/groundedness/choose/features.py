@@ -173,7 +173,7 @@ def _significant(text: str) -> str:
 
 
 def is_overtaken(equal: Scored | None, others: Sequence[Scored]) -> Scored | None:
-    """Return the later output's value of the same field, where the stated one stands in an earlier output only."""  # noqa: E501
+    """Return the later output's value of the same field, where the stated one is in an earlier output only."""  # noqa: E501
     if equal is None or not equal.fact.path or equal.fact.role is not Role.CELL:
         return None
     for each in others[:20]:
@@ -195,7 +195,7 @@ def rival_of_field(equal: Scored | None, others: Sequence[Scored]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Refutation:
-    """What refutes a claim without a doubt: the rule, the cause, and the value that stands in its place."""
+    """What refutes a claim without a doubt: the rule, the cause, and the value in its place."""
 
     rule: GroundednessRule
     cause: Cause
@@ -209,7 +209,7 @@ def find_refutation(
 
     A slip: no source has the value nor gives it, and the field that is named differs from it in one digit or
     in two exchanged. Real answers that are right almost never look so, changed digits half the time. A value
-    that the answer states as well stands in the place of none.
+    that the answer states as well takes the place of none.
     """
     frame = binding.frame
     said = frame.mention.value
@@ -260,13 +260,13 @@ def find_refutation(
 
 
 def _is_lone(scored: Scored, others: Sequence[Scored], kind: Kind) -> bool:
-    """Return whether outputs hold few other values, or none of the kind that a unit or a currency tells."""
+    """Return whether outputs hold few other values, or none of the kind that a unit or a currency names."""
     alike = {each.fact.value.number for each in others if each.fact.value.kind is kind}
     return len(others) <= 3 or (kind is not Kind.NUMBER and alike == {scored.fact.value.number})
 
 
 def is_unmistakable(binding: Binding, base: FactBase, sources: Sequence[Source], read: AnswerFrames) -> bool:
-    """Return whether a value stands in one lone record, and no later value in its field.
+    """Return whether a value is in one lone record, and no later value in its field.
 
     A lone record is a single object, a short sentence or a bare value that is all that its line prints.
     """
@@ -294,7 +294,7 @@ def is_unmistakable(binding: Binding, base: FactBase, sources: Sequence[Source],
 def is_given(binding: Binding, sources: Sequence[Source]) -> bool:
     """Return whether a date, a time or a number of three digits is given, and no output is about it.
 
-    What an agent asked a tool for is what the tool's output is about: a date among the arguments is as good
+    What an agent called a tool with is what the tool's output is about: a date among the arguments is as good
     as one in the output.
     """
     said = binding.frame.mention.value

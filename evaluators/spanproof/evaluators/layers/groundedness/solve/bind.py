@@ -26,7 +26,7 @@ class Scored:
         name: the share of the field's name that is said.
         label: the share of the frame's label that the field's name explains.
         scope: how near the fact's record is named, 1 for the nearest.
-        year: 1 where its field tells a year that the frame tells too, -1 where it tells another one.
+        year: 1 where its field has a year that the frame has too, -1 where it has another one.
     """
 
     fact: Fact
@@ -148,7 +148,7 @@ class Binder:
         return {record: weight / most for record, weight in weights.items()} if most > 0.05 else {}
 
     def scope(self, record: int, scopes: dict[int, float]) -> float:
-        """Return how near a record, or one that it stands in, is named."""
+        """Return how near a record, or one that it is in, is named."""
         total = 0.0
         for distance, outer in enumerate(self.base.chain(record)):
             total = max(total, scopes.get(outer, 0.0) * 0.85**distance)
