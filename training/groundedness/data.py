@@ -114,7 +114,7 @@ def read_golden(directory: Path) -> list[Row]:
     for file in sorted(directory.rglob("*.yaml")):
         for number, scenario in enumerate(yaml.safe_load(file.read_text(encoding="utf-8"))):
             outputs = tuple(map(str, scenario["outputs"]))
-            family = f"{file.base_form}-{number}"
+            family = f"{file.stem}-{number}"
             now = scenario.get("now")
             found = [("grounded", "clean", text) for text in scenario.get("grounded", ())]
             found += [("uncertain", "open", text) for text in scenario.get("uncertain", ())]

@@ -19,7 +19,7 @@ from spanproof.evaluators.layers.groundedness.solve.derive import Derivation, De
 from spanproof.evaluators.layers.groundedness.solve.match import Match
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
-from spanproof.evaluators.layers.groundedness.values.model import Kind, is_year
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
@@ -241,7 +241,9 @@ def find_refutation(
     if derivation.hits and (derivation.chance < 0.6 or derivation.hits[0].cued):
         return None
     digits = frame.text.strip("#$€£ ").lower()
-    last = max((place for place, source in enumerate(sources) if source.kind is SourceKind.OUTPUT), default=0)
+    # What prints no amount, such as a closing `None`, is no last word.
+    amounts = (fact for kind in NUMERIC for fact in base.by_kind[kind])
+    last = max((each.source for each in amounts if sources[each.source].kind is SourceKind.OUTPUT), default=0)
     for place, each in enumerate(others):
         known = base.texts[each.fact.source][each.fact.start : each.fact.end].strip("#$€£ ").lower()
         close = place < _BEST and (each.name >= 0.5 or each.scope >= 0.5 or _is_lone(each, others, said.kind))

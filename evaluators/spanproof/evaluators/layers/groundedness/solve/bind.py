@@ -6,6 +6,7 @@ another one. The score of a fact is how much of its field's name is said, and ho
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from math import log
 
@@ -69,9 +70,10 @@ class Binding:
 class Binder:
     """Binds frames to the facts of one base; keeps what it worked out between frames."""
 
-    def __init__(self, base: FactBase, outputs: int) -> None:
+    def __init__(self, base: FactBase, outputs: int, instructions: Collection[int] = ()) -> None:
         self.base = base
         self.outputs = outputs
+        self._instructions = frozenset(instructions)
         counts: dict[str, int] = {}
         names = {(fact.path, fact.words) for fact in base.facts if fact.words}
         for _, words in names:
@@ -87,6 +89,9 @@ class Binder:
         names: dict[frozenset[str], tuple[float, float]] = {}
         for fact in self._candidates(frame):
             match = compare(frame, fact)
+            # A system prompt is full of examples: its "54 people" gives no $54.
+            if fact.source in self._instructions and fact.value.kind is not frame.mention.value.kind:
+                continue
             only_operand = match is Match.NONE and not comparable(frame.mention.value, fact.value)
             if only_operand and frame.mention.value.kind is not Kind.PERCENT:
                 continue

@@ -235,7 +235,7 @@ def _state(binding: StateBinding, solved: Solved, choice: Choice, rules: frozens
         claim = replace(claim, confidence=probability, rule=Rule.KNOWN_STATE)
     refuted = binding.other is not None and probability < limits.accept_state
     if refuted and binding.other is not None:
-        cause = Cause.DENIED_ACTION if binding.claim.denied else Cause.OTHER_STATE
+        cause = Cause.DENIED_STATE if binding.claim.denied else Cause.OTHER_STATE
         claim = replace(claim, cause=cause, evidence=evidence_of(binding.other, solved))
     elif binding.equal is not None:
         cause = Cause.STATED if _is_output(binding.equal, solved) else Cause.GIVEN

@@ -25,7 +25,7 @@ def explain(claim: Claim, step: str = "") -> str:
         Cause.OTHER_STATE: f"{_returned(bound)} {_shown(bound)}",
         Cause.UNKNOWN_IDENTIFIER: f"no source has it; {_returned(bound)} {_shown(bound)}",
         Cause.OVERTAKEN: f"a later output returned {_shown(bound)}",
-        Cause.DENIED_ACTION: f"the record shows it done: {_shown(bound)}",
+        Cause.DENIED_STATE: f"{_returned(bound)} {_shown(bound)}",
     }.get(claim.cause, f"the nearest is {_shown(bound)}, which settles nothing")
     return f"{said}; {why}{where}"
 
