@@ -288,7 +288,7 @@ def is_unmistakable(binding: Binding, base: FactBase, sources: Sequence[Source],
         for each in binding.other
         if _is_output(each, sources)
         and each.fact.source >= equal.fact.source
-        and not _is_stated(each, read, binding.frame)
+        and not _is_of_another_claim(each, read, binding.frame)
     ]
     return not any(each.fact.words == equal.fact.words or each.total > equal.total + 0.5 for each in rivals)
 
@@ -325,6 +325,18 @@ def _without(line: str) -> str:
     for mention in reversed(scan_cached(line)):
         line = line[: mention.start] + line[mention.end :]
     return line
+
+
+def _is_of_another_claim(scored: Scored, read: AnswerFrames, frame: Frame) -> bool:
+    """Return whether another claim states a fact's value, and names its field better than this one."""
+    known, words = scored.fact.value, scored.fact.words
+    here = sum(frame.near.get(word, 0.0) for word in words)
+    return any(
+        other is not frame
+        and (other.mention.value.amount, other.mention.value.date) == (known.amount, known.date)
+        and sum(other.near.get(word, 0.0) for word in words) > here
+        for other in read.frames
+    )
 
 
 def _is_stated(scored: Scored, read: AnswerFrames, frame: Frame) -> bool:

@@ -141,7 +141,8 @@ def _superlative(relation: Relation, tables: Tables) -> Settled | None:
         best, most = max(column.facts.values(), key=lambda each: _signed(each[1], relation.sign))
         holds = key == most
         # A word that no column has may choose among the rows: "the cheapest direct flight".
-        if not holds and not _explained(relation.phrase, tables, group, relation.subjects):
+        unexplained = [word for word in relation.phrase if word not in relation.fields]
+        if not holds and not _explained(unexplained, tables, group, relation.subjects):
             continue
         op = "max" if relation.sign > 0 else "min"
         program = f"{op}({column.name} of {len(column.facts)} rows) = {_text(best, tables.base)}"
