@@ -86,7 +86,7 @@ def test_a_fact_knows_its_characters(rows):
             assert float(text[fact.start : fact.end]) == fact.value.number
 
 
-def test_a_table_may_tell_its_scale():
+def test_a_table_may_name_its_scale():
     base = read_facts(["item,2023,2024\nSales,1200,1310\nCosts,900,870\n"], "Figures in thousands")
     assert {fact.factor for fact in base.facts if fact.field == "2024"} == {1000.0}
 

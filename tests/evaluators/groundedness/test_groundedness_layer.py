@@ -123,7 +123,7 @@ def test_the_replay_speaks_where_the_record_is_silent(build, score_of):
     assert outcome.evidence[0].replayed == "45"
 
 
-def test_a_replay_that_differs_is_told_beside_the_record(build, score_of):
+def test_a_replay_that_differs_is_shown_beside_the_record(build, score_of):
     snippet = build.snippet("print(total())", observation="45")
     again = build.step(snippet, agrees=False, difference="stdout: '45' became '54'")
     outcome = score_of(judged(build, [snippet], "The total is 45.", replayed=[again]), "groundedness")
@@ -131,7 +131,7 @@ def test_a_replay_that_differs_is_told_beside_the_record(build, score_of):
     assert any(fact.replayed == "stdout: '45' became '54'" for fact in outcome.evidence)
 
 
-def test_each_output_is_told_with_the_claims_that_rest_on_it(build, score_of):
+def test_each_output_is_shown_with_the_claims_that_rest_on_it(build, score_of):
     snippets = [
         build.snippet("print(price())", observation='{"unit_price": 39.9}'),
         build.snippet("print(weather())", observation='{"degrees": 17}'),

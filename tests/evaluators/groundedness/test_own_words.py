@@ -1,4 +1,4 @@
-"""A user's own words for states: in answers, in outputs, and for states that nobody else has."""
+"""A user's own words for states: in answers, in outputs, and for states that no one else has."""
 
 from __future__ import annotations
 

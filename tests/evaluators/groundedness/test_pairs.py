@@ -43,7 +43,7 @@ def judged(request):
 
 
 def shares(judged, label):
-    counted = Counter(grounding.verdict for told, _, _, grounding in judged if told == label)
+    counted = Counter(grounding.verdict for expected, _, _, grounding in judged if expected == label)
     return {verdict: counted[verdict] / counted.total() for verdict in Verdict}
 
 

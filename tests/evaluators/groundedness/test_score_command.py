@@ -66,7 +66,7 @@ STEP_BAD = {"code": "print(1/0)", "observation": "", "error": "ZeroDivisionError
         ([], "4", None, False, 0),
     ],
 )
-def test_trajectory_tells_recovery_and_loops(steps, answer, recovered, loop, failures):
+def test_trajectory_reports_recovery_and_loops(steps, answer, recovered, loop, failures):
     pipeline = Pipeline()
     (found,) = answers(
         lambda row: score_trajectory(row, pipeline),
@@ -90,7 +90,7 @@ def test_a_bad_trajectory_row_names_its_field():
     assert "steps" in found["error"]
 
 
-def test_without_jsonl_the_remedy_is_told(capsys):
+def test_without_jsonl_the_remedy_is_named(capsys):
     assert run(["score", "groundedness"]) == 2
     assert "--jsonl" in capsys.readouterr().err
 

@@ -227,7 +227,7 @@ def score_trajectory(row: Row, pipeline: Pipeline) -> Row:
 
 def _claim(claim: Claim) -> Row:
     evidence = None if claim.evidence is None else pick(claim.evidence, "output text derivation start end")
-    row = pick(claim, "text start end kind verdict cause author rule")
+    row = pick(claim, "text start end kind verdict cause rule")
     return row | {
         "confidence": round(claim.confidence, 3),
         "reason": explain(claim),

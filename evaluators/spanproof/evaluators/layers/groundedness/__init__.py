@@ -7,7 +7,6 @@ the typed values that all of them read and compare.
 from spanproof.evaluators.layers.groundedness.ground import ground
 from spanproof.evaluators.layers.groundedness.layer import judge, outputs_of
 from spanproof.evaluators.layers.groundedness.model import (
-    Author,
     Cause,
     Claim,
     ClaimEvidence,
@@ -18,7 +17,6 @@ from spanproof.evaluators.layers.groundedness.model import (
 from spanproof.evaluators.layers.groundedness.verdict.sentences import explain
 
 __all__ = [
-    "Author",
     "Cause",
     "Claim",
     "ClaimEvidence",

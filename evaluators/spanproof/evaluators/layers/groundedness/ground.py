@@ -1,7 +1,7 @@
 """Ground an answer: sources, facts, claims, solve, choose, verdict.
 
 In: the outputs in the order of the turns, the answer, and what is known beside them. Out: a `Grounding` with each
-claim's verdict and evidence. Deterministic, nothing executed, no service asked. What cannot be settled is
+claim's verdict and evidence. Deterministic, nothing executed, no service called. What cannot be settled is
 `uncertain`, never contradicted.
 """  # noqa: E501
 
@@ -36,7 +36,7 @@ def ground(
     Args:
         outputs: what execution returned, as text, in the order of the turns.
         answer: what the agent says.
-        task: what it was asked, with the user's words of earlier turns; its values count as given.
+        task: the task, with the user's words of earlier turns; its values count as given.
         synonyms: a user's own words for states, by the state's usual name.
         now: when the answer was given, for "yesterday" and "in three days".
         system: the system prompt; its values count as given.

@@ -158,7 +158,7 @@ def _from_nothing(evidence: RunEvidence) -> Outcome:
         0.0,
         Label.FAIL,
         f"the answer states {said}, but no execution returned anything",
-        tuple(Evidence(f"{claim.text} stands in no output", run.span_id) for claim in stated[:_MAX_EVIDENCE]),
+        tuple(Evidence(f"{claim.text} is in no output", run.span_id) for claim in stated[:_MAX_EVIDENCE]),
     )
 
 
@@ -204,10 +204,10 @@ def _attribution(grounding: Grounding, returned: Returned) -> Outcome:
         for place, output in enumerate(returned.outputs)
         if place in rests and output.turn == returned.turn
     )
-    told = f"{len(evidence)} of {len(returned.own)} outputs bear out a claim"
+    stated_share = f"{len(evidence)} of {len(returned.own)} outputs bear out a claim"
     if len(evidence) < len(returned.own):
-        told += "; the answer states nothing that the others hold"
-    return Scored(len(evidence) / len(returned.own), None, told, evidence[:_MAX_EVIDENCE])
+        stated_share += "; the answer states nothing that the others hold"
+    return Scored(len(evidence) / len(returned.own), None, stated_share, evidence[:_MAX_EVIDENCE])
 
 
 def _drift(grounding: Grounding, returned: Returned) -> Outcome:

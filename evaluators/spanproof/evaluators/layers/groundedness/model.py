@@ -34,7 +34,6 @@ class ClaimKind(StrEnum):
     COMPARISON = "comparison"
     SUPERLATIVE = "superlative"
     QUANTIFIER = "quantifier"
-    ACTION = "action"
 
 
 class Cause(StrEnum):
@@ -56,19 +55,12 @@ class Cause(StrEnum):
     """No source has the identifier, and one has its like."""
     OVERTAKEN = "overtaken"
     """An earlier output said so; a later one of the same field says otherwise."""
-    DENIED_ACTION = "denied action"
-    """It denies an action that the record shows as done."""
+    DENIED_STATE = "denied state"
+    """It denies a state that the record has."""
     OPEN = "open"
     """What was found settles nothing."""
     NOT_FOUND = "not found"
     """No source has it, and none has another value in its place."""
-
-
-class Author(StrEnum):
-    """Who gave a verdict."""
-
-    BINDING = "binding"
-    MODEL = "model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +68,7 @@ class ClaimEvidence:
     """What a claim was bound to.
 
     Attributes:
-        output: index of the output it stands in, None for another source.
+        output: index of the output it is in, None for another source.
         text: the place in the source, as `key: value`.
         value: the cell's own characters, `source_text[start:end]`.
         derivation: the program (`difference(56.7, 44.1) = 12.6`), empty where it is simply said there.
@@ -105,7 +97,6 @@ class Claim:
         cause: why the verdict is what it is; `explain` makes a sentence of it.
         confidence: the calibrated probability that the claim is right.
         evidence: the strongest binding; of a contradicted claim what the source has instead.
-        author: who gave the verdict.
         rule: the rule that decided, None where the learned choice did.
     """
 
@@ -117,7 +108,6 @@ class Claim:
     cause: Cause
     confidence: float = 0.5
     evidence: ClaimEvidence | None = None
-    author: Author = Author.BINDING
     rule: GroundednessRule | None = None
 
 
@@ -135,4 +125,3 @@ class Grounding:
     value: float
     claims: tuple[Claim, ...]
     confidence: float = 0.5
-    author: Author = Author.BINDING

@@ -19,7 +19,7 @@ from spanproof.evaluators.layers.groundedness.solve.derive import Derivation, De
 from spanproof.evaluators.layers.groundedness.solve.match import Match
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
-from spanproof.evaluators.layers.groundedness.values.model import Kind, is_year
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
@@ -173,7 +173,7 @@ def _significant(text: str) -> str:
 
 
 def is_overtaken(equal: Scored | None, others: Sequence[Scored]) -> Scored | None:
-    """Return the later output's value of the same field, where the stated one stands in an earlier output only."""  # noqa: E501
+    """Return the later output's value of the same field, where the stated one is in an earlier output only."""  # noqa: E501
     if equal is None or not equal.fact.path or equal.fact.role is not Role.CELL:
         return None
     for each in others[:20]:
@@ -195,7 +195,7 @@ def rival_of_field(equal: Scored | None, others: Sequence[Scored]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Refutation:
-    """What refutes a claim without a doubt: the rule, the cause, and the value that stands in its place."""
+    """What refutes a claim without a doubt: the rule, the cause, and the value in its place."""
 
     rule: GroundednessRule
     cause: Cause
@@ -209,7 +209,7 @@ def find_refutation(
 
     A slip: no source has the value nor gives it, and the field that is named differs from it in one digit or
     in two exchanged. Real answers that are right almost never look so, changed digits half the time. A value
-    that the answer states as well stands in the place of none.
+    that the answer states as well takes the place of none.
     """
     frame = binding.frame
     said = frame.mention.value
@@ -241,7 +241,9 @@ def find_refutation(
     if derivation.hits and (derivation.chance < 0.6 or derivation.hits[0].cued):
         return None
     digits = frame.text.strip("#$€£ ").lower()
-    last = max((place for place, source in enumerate(sources) if source.kind is SourceKind.OUTPUT), default=0)
+    # What prints no amount, such as a closing `None`, is no last word.
+    amounts = (fact for kind in NUMERIC for fact in base.by_kind[kind])
+    last = max((each.source for each in amounts if sources[each.source].kind is SourceKind.OUTPUT), default=0)
     for place, each in enumerate(others):
         known = base.texts[each.fact.source][each.fact.start : each.fact.end].strip("#$€£ ").lower()
         close = place < _BEST and (each.name >= 0.5 or each.scope >= 0.5 or _is_lone(each, others, said.kind))
@@ -260,13 +262,13 @@ def find_refutation(
 
 
 def _is_lone(scored: Scored, others: Sequence[Scored], kind: Kind) -> bool:
-    """Return whether outputs hold few other values, or none of the kind that a unit or a currency tells."""
+    """Return whether outputs hold few other values, or none of the kind that a unit or a currency names."""
     alike = {each.fact.value.number for each in others if each.fact.value.kind is kind}
     return len(others) <= 3 or (kind is not Kind.NUMBER and alike == {scored.fact.value.number})
 
 
 def is_unmistakable(binding: Binding, base: FactBase, sources: Sequence[Source], read: AnswerFrames) -> bool:
-    """Return whether a value stands in one lone record, and no later value in its field.
+    """Return whether a value is in one lone record, and no later value in its field.
 
     A lone record is a single object, a short sentence or a bare value that is all that its line prints.
     """
@@ -286,7 +288,7 @@ def is_unmistakable(binding: Binding, base: FactBase, sources: Sequence[Source],
         for each in binding.other
         if _is_output(each, sources)
         and each.fact.source >= equal.fact.source
-        and not _is_stated(each, read, binding.frame)
+        and not _is_of_another_claim(each, read, binding.frame)
     ]
     return not any(each.fact.words == equal.fact.words or each.total > equal.total + 0.5 for each in rivals)
 
@@ -294,7 +296,7 @@ def is_unmistakable(binding: Binding, base: FactBase, sources: Sequence[Source],
 def is_given(binding: Binding, sources: Sequence[Source]) -> bool:
     """Return whether a date, a time or a number of three digits is given, and no output is about it.
 
-    What an agent asked a tool for is what the tool's output is about: a date among the arguments is as good
+    What an agent called a tool with is what the tool's output is about: a date among the arguments is as good
     as one in the output.
     """
     said = binding.frame.mention.value
@@ -323,6 +325,18 @@ def _without(line: str) -> str:
     for mention in reversed(scan_cached(line)):
         line = line[: mention.start] + line[mention.end :]
     return line
+
+
+def _is_of_another_claim(scored: Scored, read: AnswerFrames, frame: Frame) -> bool:
+    """Return whether another claim states a fact's value, and names its field better than this one."""
+    known, words = scored.fact.value, scored.fact.words
+    here = sum(frame.near.get(word, 0.0) for word in words)
+    return any(
+        other is not frame
+        and (other.mention.value.amount, other.mention.value.date) == (known.amount, known.date)
+        and sum(other.near.get(word, 0.0) for word in words) > here
+        for other in read.frames
+    )
 
 
 def _is_stated(scored: Scored, read: AnswerFrames, frame: Frame) -> bool:

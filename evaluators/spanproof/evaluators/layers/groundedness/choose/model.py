@@ -68,12 +68,12 @@ def load_choice() -> Choice:
 
 def read_choice(text: str) -> Choice:
     """Return the weights that a text holds."""
-    told = json.loads(text)
-    return Choice(_trees(told["values"]), _trees(told["states"]), Thresholds(**told["thresholds"]))
+    stored = json.loads(text)
+    return Choice(_trees(stored["values"]), _trees(stored["states"]), Thresholds(**stored["thresholds"]))
 
 
-def _trees(told: dict[str, object]) -> Trees:
-    features, base, trees = told["features"], told["base"], told["trees"]
+def _trees(stored: dict[str, object]) -> Trees:
+    features, base, trees = stored["features"], stored["base"], stored["trees"]
     assert isinstance(features, list)
     assert isinstance(base, float)
     assert isinstance(trees, list)

@@ -1,1 +1,1 @@
-"""What an answer claims: values and states, each with the words and records that are told about it."""
+"""What an answer claims: values and states, each with the words and records about it."""

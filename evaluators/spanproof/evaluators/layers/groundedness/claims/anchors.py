@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase
 from spanproof.evaluators.layers.groundedness.values.model import Kind, Mention, same_date
-from spanproof.evaluators.layers.groundedness.values.words import STOP, stem, word_spans
+from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, word_spans
 
 MAX_ANCHORS = 400
 _MAX_FACTS = 200
@@ -26,7 +26,7 @@ class Anchor:
 
     Attributes:
         records: the records of those cells.
-        strength: how much the anchor tells: an identifier of one record most, a word of many rows least.
+        strength: how specific the anchor is: an identifier of one record most, a word of many rows least.
     """
 
     start: int
@@ -51,7 +51,7 @@ def _made(start: int, end: int, kind: Kind, facts: list[Fact], words: int = 1) -
 
 def _texts(answer: str, base: FactBase) -> list[Anchor]:
     """Find texts of cells, the longest at each word."""
-    words = [(stem(word), start, end) for word, start, end in word_spans(answer.replace("_", " "))]
+    words = [(base_form(word), start, end) for word, start, end in word_spans(answer.replace("_", " "))]
     found: list[Anchor] = []
     at = 0
     while at < len(words):

@@ -25,7 +25,7 @@ from spanproof.evaluators.layers.groundedness.values.model import (
 )
 from spanproof.evaluators.layers.groundedness.values.relative import with_relatives
 from spanproof.evaluators.layers.groundedness.values.scan import scan
-from spanproof.evaluators.layers.groundedness.values.words import STOP, classes_of, stem, word_spans
+from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, classes_of, word_spans
 
 
 class Bound(Enum):
@@ -61,11 +61,11 @@ class Frame:
     """A value that an answer states.
 
     Attributes:
-        near: stems of the words about it, each with how close it stands, from 0 to 1.
-        label: stems of the words that name it directly: its line's label, or its neighbours.
-        anchors: the names of records about it, each with how close it stands.
-        soft: whether its sentence asks, offers or supposes rather than states.
-        years: the years that its sentence, or else what it stands under, tells.
+        near: base forms of the words about it, each with how close it is, from 0 to 1.
+        label: base forms of the words that name it directly: its line's label, or its neighbours.
+        anchors: the names of records about it, each with how close it is.
+        soft: whether its sentence is a question, an offer or a supposition rather than a statement.
+        years: the years that its sentence, or else what it is under, names.
     """
 
     mention: Mention
@@ -117,7 +117,7 @@ def read_frames(answer: str, base: FactBase, today: date | None = None, limit: i
     starts = [each.start for each in amounts]
     # The digits and the unit of another amount name nothing.
     read.words = [
-        (stem(word), start, end)
+        (base_form(word), start, end)
         for word, start, end in word_spans(answer.replace("_", " "))
         if not ((at := bisect_right(starts, start)) and start < amounts[at - 1].end)
     ]

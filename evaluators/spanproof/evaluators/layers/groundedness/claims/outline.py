@@ -1,4 +1,4 @@
-"""The outline of an answer: which line stands under which.
+"""The outline of an answer: which line is under which.
 
 In: the answer. Out: its lines with their parents. A heading, a bold line, a numbered item and a line that ends
 in a colon hold for what is indented or listed below them.
@@ -20,8 +20,8 @@ class OutlineLine:
 
     Attributes:
         begin: where its words begin, behind indent and marker.
-        depth: how deep it stands; a line stands under the nearest above it with a smaller depth.
-        parents: indices of the lines it stands under, the nearest first.
+        depth: how deep it is; a line is under the nearest above it with a smaller depth.
+        parents: indices of the lines it is under, the nearest first.
         sentences: places of its sentences.
         label: the end of the label at its begin ("Price:"), equal to `begin` where there is none.
         cells: of a row of a table, the places of its cells; `header` the index of the table's first row.

@@ -17,7 +17,7 @@ from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerF
 from spanproof.evaluators.layers.groundedness.claims.outline import clause_breaks
 from spanproof.evaluators.layers.groundedness.model import ClaimKind
 from spanproof.evaluators.layers.groundedness.values.model import Kind
-from spanproof.evaluators.layers.groundedness.values.words import stem, word_spans
+from spanproof.evaluators.layers.groundedness.values.words import base_form, word_spans
 
 _MAX_RELATIONS = 20
 _PHRASE = 5
@@ -37,9 +37,9 @@ class Relation:
 
     Attributes:
         sign: 1 where the subject has more, -1 where it has less.
-        fields: stems of the fields that the word itself is about; empty where words beside it name one.
-        phrase: stems of the words right behind it.
-        sentence: stems of all words of its sentence.
+        fields: base forms of the fields that the word itself is about; empty where words beside it name one.
+        phrase: base forms of the words right behind it.
+        sentence: base forms of all words of its sentence.
         subjects, objects: names of records before and after "than"; of a superlative all are subjects.
     """
 
@@ -65,7 +65,7 @@ def _lexicon() -> dict[str, tuple[ClaimKind, int, frozenset[str]]]:
             found[word.replace("_", " ")] = (
                 kind,
                 1 if sign == "+" else -1,
-                frozenset(map(stem, fields)),
+                frozenset(map(base_form, fields)),
             )
     return found
 
@@ -93,15 +93,15 @@ def find_relations(read: AnswerFrames) -> list[Relation]:
         if (than is None) == (kind is ClaimKind.COMPARISON):
             continue
         ended = _PHRASE_END.search(read.answer, match.end(), high)
-        phrase = _stems(read, match.end(), ended.start() if ended else high)[:_PHRASE]
+        phrase = _base_forms(read, match.end(), ended.start() if ended else high)[:_PHRASE]
         subjects, objects = _around(read, low, high, match.span(), than.end() if than else None)
-        words = frozenset(_stems(read, low, high))
+        words = frozenset(_base_forms(read, low, high))
         found.append(Relation(kind, *match.span(), sign, fields, phrase, words, subjects, objects))
     return found
 
 
-def _stems(read: AnswerFrames, low: int, high: int) -> tuple[str, ...]:
-    return tuple(stem(word) for word, _, _ in word_spans(read.answer[low:high].replace("_", " ")))
+def _base_forms(read: AnswerFrames, low: int, high: int) -> tuple[str, ...]:
+    return tuple(base_form(word) for word, _, _ in word_spans(read.answer[low:high].replace("_", " ")))
 
 
 def _around(

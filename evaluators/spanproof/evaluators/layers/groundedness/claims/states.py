@@ -17,14 +17,14 @@ from importlib import resources
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Frame, frame_of
 from spanproof.evaluators.layers.groundedness.facts.base import FactBase, Role
 from spanproof.evaluators.layers.groundedness.values.model import Kind, Mention, Value
-from spanproof.evaluators.layers.groundedness.values.words import STOP, split_name, stem
+from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, split_name
 
 State = tuple[str, ...]
 MAX_STATES = 60
 _MAX_LIVELY = 12
 
 
-# What will be, may be or was asked for is no state that a record has now.
+# What will be, may be or was requested is no state that a record has now.
 _NOT_YET = re.compile(
     r"\b(?:(?:will|would|can|could|may|might|must|should|shall|to)\s+(?:then\s+|also\s+)?(?:be|get)|(?:wish|want|like)(?:es|ed)?\s+to)\s+\Z",
     re.IGNORECASE,
@@ -123,7 +123,7 @@ def _form(text: str) -> str:
 
 
 def _state(name: str) -> State:
-    return tuple(stem(word) for word in split_name(name.replace("_", " ")))
+    return tuple(base_form(word) for word in split_name(name.replace("_", " ")))
 
 
 def _fields(base: FactBase) -> list[set[State]]:
@@ -170,7 +170,7 @@ def find_states(read: AnswerFrames, states: States) -> list[StateClaim]:
 
 
 def _is_no_state(answer: str, start: int, end: int) -> bool:
-    """Whether a word is told of the future, or is part of another name: `business days`, `high-back`."""
+    """Whether a word is about the future, or is part of another name: `business days`, `high-back`."""
     if _NOT_YET.search(answer[max(0, start - 30) : start]):
         return True
     following = answer[start : end + 16].lower()

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Mention, Value, is_year
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
-from spanproof.evaluators.layers.groundedness.values.words import split_name, stem, stems_of
+from spanproof.evaluators.layers.groundedness.values.words import base_form, base_forms_of, split_name
 
 MAX_FACTS = 40_000
 _LONG_TEXT = 90
@@ -47,7 +47,7 @@ class Record:
     """A row, an object or a sentence.
 
     Attributes:
-        parent: the record that it stands in, None for the outermost.
+        parent: the record that it is in, None for the outermost.
         group: the table or list that it is one of, None of single records; `name` is that of the group.
     """
 
@@ -66,9 +66,9 @@ class Fact:
 
     Attributes:
         path: names of the fields that lead to it, the outermost first.
-        words: stems of those names.
+        words: base forms of those names.
         start, end: its characters in its source; `cell` those of the whole cell.
-        factor: what its amount has to be multiplied by to be in the unit that its field or table tells.
+        factor: what its amount has to be multiplied by to be in the unit that its field or table names.
         known_scale: whether the table says its scale ("in thousands"), so that another scale is wrong.
     """
 
@@ -86,7 +86,7 @@ class Fact:
 
     @property
     def years(self) -> frozenset[int]:
-        """Return the years that the names of its fields tell."""
+        """Return the years that the names of its fields have."""
         return years_of(self.path)
 
     @property
@@ -139,7 +139,7 @@ class FactBase:
         return record.id
 
     def chain(self, record: int) -> Iterator[int]:
-        """Yield a record and those it stands in, the innermost first."""
+        """Yield a record and those it is in, the innermost first."""
         at: int | None = record
         for _ in range(12):
             if at is None:
@@ -183,7 +183,7 @@ class FactBase:
         if whole and _BARE_NUMBER.fullmatch(stripped) and (quoted or lowered.startswith("#")):
             self._add(replace(base, value=Value(Kind.ID, text=lowered.lstrip("#"))))
         if not whole and stripped and len(text) <= _LONG_TEXT:
-            tokens = tuple(stem(word) for word in split_name(stripped))
+            tokens = tuple(base_form(word) for word in split_name(stripped))
             if tokens:
                 self._add(replace(base, value=Value(Kind.TEXT, text=" ".join(tokens))))
 
@@ -241,17 +241,17 @@ _YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?![\d.,]\d|\d)")
 
 @lru_cache(maxsize=8192)
 def years_of(path: tuple[str, ...]) -> frozenset[int]:
-    """Return the years that the names of a path tell."""
+    """Return the years that the names of a path have."""
     return frozenset(int(year) for name in path for year in _YEAR.findall(name))
 
 
-_UNIT_WORDS = frozenset(stem(word) for word in _UNIT_ENDINGS)
+_UNIT_WORDS = frozenset(base_form(word) for word in _UNIT_ENDINGS)
 
 
 @lru_cache(maxsize=8192)
 def names_of(path: tuple[str, ...]) -> frozenset[str]:
-    """Return the stems of a path's names, without units: an answer says them with the value."""
-    words = frozenset[str]().union(*map(stems_of, path[-3:]))
+    """Return the base forms of a path's names, without units: an answer says them with the value."""
+    words = frozenset[str]().union(*map(base_forms_of, path[-3:]))
     return words - _UNIT_WORDS or words
 
 

@@ -38,7 +38,7 @@ class Node:
 
 
 class _NoLiteral(Exception):  # noqa: N818 - a state of the text
-    """What stands here is no literal."""
+    """What is here is no literal."""
 
 
 class _Reader:
@@ -82,7 +82,7 @@ class _Reader:
             self.at += 1
             inner = self._container(start, "(", depth)
             inside = inner.items
-            # Decimal('1.2') and array([…]) are what stands in them; date(2024, 5, 1) is its characters.
+            # Decimal('1.2') and array([…]) are what is in them; date(2024, 5, 1) is its characters.
             if not inner.pairs and len(inside) == 1:
                 return inside[0]
             return inner if inner.pairs else Node(start, inner.end)

@@ -6,6 +6,7 @@ another one. The score of a fact is how much of its field's name is said, and ho
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from math import log
 
@@ -26,7 +27,7 @@ class Scored:
         name: the share of the field's name that is said.
         label: the share of the frame's label that the field's name explains.
         scope: how near the fact's record is named, 1 for the nearest.
-        year: 1 where its field tells a year that the frame tells too, -1 where it tells another one.
+        year: 1 where its field has a year that the frame has too, -1 where it has another one.
     """
 
     fact: Fact
@@ -69,9 +70,10 @@ class Binding:
 class Binder:
     """Binds frames to the facts of one base; keeps what it worked out between frames."""
 
-    def __init__(self, base: FactBase, outputs: int) -> None:
+    def __init__(self, base: FactBase, outputs: int, instructions: Collection[int] = ()) -> None:
         self.base = base
         self.outputs = outputs
+        self._instructions = frozenset(instructions)
         counts: dict[str, int] = {}
         names = {(fact.path, fact.words) for fact in base.facts if fact.words}
         for _, words in names:
@@ -87,6 +89,9 @@ class Binder:
         names: dict[frozenset[str], tuple[float, float]] = {}
         for fact in self._candidates(frame):
             match = compare(frame, fact)
+            # A system prompt is full of examples: its "54 people" gives no $54.
+            if fact.source in self._instructions and fact.value.kind is not frame.mention.value.kind:
+                continue
             only_operand = match is Match.NONE and not comparable(frame.mention.value, fact.value)
             if only_operand and frame.mention.value.kind is not Kind.PERCENT:
                 continue
@@ -148,7 +153,7 @@ class Binder:
         return {record: weight / most for record, weight in weights.items()} if most > 0.05 else {}
 
     def scope(self, record: int, scopes: dict[int, float]) -> float:
-        """Return how near a record, or one that it stands in, is named."""
+        """Return how near a record, or one that it is in, is named."""
         total = 0.0
         for distance, outer in enumerate(self.base.chain(record)):
             total = max(total, scopes.get(outer, 0.0) * 0.85**distance)

@@ -19,7 +19,7 @@ from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, 
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder, Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.match import is_in_minor_units
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, same_number
-from spanproof.evaluators.layers.groundedness.values.words import stem, stems_of
+from spanproof.evaluators.layers.groundedness.values.words import base_form, base_forms_of
 
 POOL = 16
 
@@ -55,7 +55,7 @@ _CUES = {
     Op.LISTED: "following here these",
     Op.SPAN: "duration long take last between day hour minute",
 }  # fmt: skip
-_CUE_STEMS = {op: frozenset(map(stem, words.split())) for op, words in _CUES.items()}
+_CUE_FORMS = {op: frozenset(map(base_form, words.split())) for op, words in _CUES.items()}
 _PERCENT_OPS = frozenset((Op.RATIO, Op.SHARE, Op.CHANGE))
 
 
@@ -144,7 +144,7 @@ def _is_plain(result: Derived) -> bool:
 
 
 def _cued(op: Op, frame: Frame) -> bool:
-    return any(frame.near.get(word, 0.0) >= 0.2 for word in _CUE_STEMS[op])
+    return any(frame.near.get(word, 0.0) >= 0.2 for word in _CUE_FORMS[op])
 
 
 def _results(
@@ -236,14 +236,14 @@ def _of_columns(
         group = binder.base.records[each.fact.record].group
         if each.fact.value.kind in NUMERIC and each.fact.path and group is not None:
             columns.setdefault((group, each.fact.field), []).append(each)
-    for (group, name), told in list(columns.items())[:10]:
+    for (group, name), named in list(columns.items())[:10]:
         facts = [
             fact
             for record in binder.base.groups[group or 0][:500]
             for fact in binder.base.by_record[record]
             if fact.field == name and fact.value.kind in NUMERIC and fact.role is Role.CELL
         ]
-        naming = max(each.name + 0.5 * each.label for each in told)
+        naming = max(each.name + 0.5 * each.label for each in named)
         scoped = [fact for fact in facts if binder.scope(fact.record, scopes) >= 0.55]
         for chosen, bonus in ((facts, 0.6), (scoped, 0.8)):
             if len(chosen) < 2 or (chosen is scoped and len(scoped) == len(facts)):
@@ -264,7 +264,7 @@ def _of_columns(
                 yield result(min(numbers), Op.MIN)
                 yield result(max(numbers) - min(numbers), Op.DIFFERENCE)
             if percent and total:
-                for each in told[:6]:
+                for each in named[:6]:
                     share = each.fact.value.number * each.fact.factor / total * 100
                     yield Derived(share, Op.SHARE, (each.fact, *operands), each.total + 0.3, cues[Op.SHARE])
 
@@ -333,7 +333,7 @@ def _counts(frame: Frame, read: AnswerFrames, binder: Binder, scopes: dict[int, 
         anchor.records for anchor, weight in frame.anchors if weight >= 0.45 and anchor.kind is Kind.TEXT
     ]
     for group, records in list(base.groups.items())[:200]:
-        named = bool(stems_of(base.group_names[group]) & nouns)
+        named = bool(base_forms_of(base.group_names[group]) & nouns)
         first = base.by_record.get(records[0], [])
         in_fields = any(fact.words & nouns for fact in first)
         fit = 0.6 + 0.8 * named + 0.3 * in_fields

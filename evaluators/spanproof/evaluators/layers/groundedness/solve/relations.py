@@ -1,7 +1,7 @@
 """Hold superlatives, comparisons and quantifiers against the tables and lists they are about.
 
 In: relations and state claims, and the base. Out: `Settled` ones: what holds or does not, with the facts that
-tell. What is not plainly about one column of one table is left open: its values are claims of their own.
+decide. What is not plainly about one column of one table is left open: its values are claims of their own.
 """
 
 from __future__ import annotations
@@ -20,11 +20,17 @@ from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, 
 from spanproof.evaluators.layers.groundedness.model import ClaimKind
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinder
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind
-from spanproof.evaluators.layers.groundedness.values.words import STOP, classes_of, split_name, stem, stems_of
+from spanproof.evaluators.layers.groundedness.values.words import (
+    STOP,
+    base_form,
+    base_forms_of,
+    classes_of,
+    split_name,
+)
 
 _MAX_ROWS = 2000
 _GENERIC = frozenset(
-    map(stem, ["one", "option", "product", "item", "row", "entry", "value", "result", "record", "all", "other", "overall", "every", "listed", "available", "found", "returned"])  # noqa: E501
+    map(base_form, ["one", "option", "product", "item", "row", "entry", "value", "result", "record", "all", "other", "overall", "every", "listed", "available", "found", "returned"])  # noqa: E501
 )  # fmt: skip
 _ALL = re.compile(r"\b(?P<word>all|every|each|none|no)\b(?P<between>[^.;:\n]*)\Z", re.IGNORECASE)
 _HEDGED = re.compile(r"\b(?:almost|nearly|not|practically|virtually|if|of the)\s+\Z", re.IGNORECASE)
@@ -100,7 +106,7 @@ class Tables:
                 kinds[fact.field].add(fact.value.kind)
         for name, facts in found.items():
             if name not in spoilt and len(facts) >= 2 and len(kinds[name]) == 1:
-                yield _Column(name, stems_of(name), facts)
+                yield _Column(name, base_forms_of(name), facts)
 
 
 def _key(fact: Fact) -> Key | None:
@@ -135,7 +141,8 @@ def _superlative(relation: Relation, tables: Tables) -> Settled | None:
         best, most = max(column.facts.values(), key=lambda each: _signed(each[1], relation.sign))
         holds = key == most
         # A word that no column has may choose among the rows: "the cheapest direct flight".
-        if not holds and not _explained(relation.phrase, tables, group, relation.subjects):
+        unexplained = [word for word in relation.phrase if word not in relation.fields]
+        if not holds and not _explained(unexplained, tables, group, relation.subjects):
             continue
         op = "max" if relation.sign > 0 else "min"
         program = f"{op}({column.name} of {len(column.facts)} rows) = {_text(best, tables.base)}"
@@ -193,7 +200,7 @@ def _share(words: frozenset[str], said: frozenset[str]) -> float:
 
 def _explained(phrase: Sequence[str], tables: Tables, group: int, subjects: Sequence[Anchor]) -> bool:
     """Whether every word of a phrase is a field's, the table's, or of the subject's own name."""
-    known = set(_GENERIC) | stems_of(tables.base.group_names[group])
+    known = set(_GENERIC) | base_forms_of(tables.base.group_names[group])
     for record in tables.base.groups[group][:3]:
         for fact in tables.base.by_record.get(record, ()):
             known |= fact.words
@@ -221,7 +228,7 @@ def settle_quantifiers(
         if rows is None:
             continue
         group, states = rows
-        phrase = [stem(word) for word in split_name(match.group("between").replace("_", " "))]
+        phrase = [base_form(word) for word in split_name(match.group("between").replace("_", " "))]
         if not _explained(phrase, tables, group, ()):
             continue
         nothing = match.group("word").lower() in ("none", "no")

@@ -52,7 +52,8 @@ def solve(
     base = read_facts([source.text for source in sources], about if len(about) < 300 else "")
     outputs = sum(source.kind in (SourceKind.OUTPUT, SourceKind.ERROR) for source in sources)
     read = read_frames(answer, base, today)
-    binder = Binder(base, outputs)
+    prompts = [place for place, source in enumerate(sources) if source.kind is SourceKind.SYSTEM]
+    binder = Binder(base, outputs, prompts)
     solved = Solved(base, sources, read)
     for frame in read.frames:
         binding = binder.bind(frame)

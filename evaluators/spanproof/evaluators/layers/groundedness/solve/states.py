@@ -11,7 +11,7 @@ from spanproof.evaluators.layers.groundedness.claims.states import State, StateC
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, Role
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder
 from spanproof.evaluators.layers.groundedness.values.model import Kind
-from spanproof.evaluators.layers.groundedness.values.words import split_name, stem
+from spanproof.evaluators.layers.groundedness.values.words import base_form, split_name
 
 _NAMED = 0.6
 
@@ -62,7 +62,7 @@ class StateBinder:
                 found.add(state)
         # A key that is a state says it of its value: prices.economy.
         if len(fact.path) >= 2 and fact.role is Role.CELL:
-            key = tuple(stem(word) for word in split_name(fact.path[-1].replace("_", " ")))
+            key = tuple(base_form(word) for word in split_name(fact.path[-1].replace("_", " ")))
             if key in self.states.usual:
                 found.add(self.states.usual[key])
         return found

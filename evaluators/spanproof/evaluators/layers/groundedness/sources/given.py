@@ -43,5 +43,5 @@ def _system_prompt(evidence: RunEvidence) -> str:
 
 
 def _arguments(call: RecordedCall) -> str:
-    told: object = dict(call.kwargs) if call.kwargs else list(call.args)
-    return json.dumps(told, ensure_ascii=False, default=str)
+    given: object = dict(call.kwargs) if call.kwargs else list(call.args)
+    return json.dumps(given, ensure_ascii=False, default=str)

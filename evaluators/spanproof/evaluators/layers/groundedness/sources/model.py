@@ -34,7 +34,7 @@ class Context:
     """What is known beside the outputs.
 
     Attributes:
-        task: what was asked, with the user's words of earlier turns.
+        task: the task, with the user's words of earlier turns.
         system: the system prompt.
         arguments: what the agent handed to tools, or the code it ran.
         errors: texts of calls that failed.

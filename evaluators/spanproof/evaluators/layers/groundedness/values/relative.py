@@ -1,4 +1,4 @@
-"""Dates that are told from the day of the answer: tomorrow, in two days, next Monday."""
+"""Dates that count from the day of the answer: tomorrow, in two days, next Monday."""
 
 from __future__ import annotations
 

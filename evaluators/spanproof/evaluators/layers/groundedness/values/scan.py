@@ -166,7 +166,7 @@ def _date(match: re.Match[str], name: str) -> tuple[int | None, int | None, int 
     elif name == "numeric":
         first, second, year = part("a"), part("b"), part("c")
         year = year + 2000 if year is not None and year < 100 else year
-        # 05/20 is American, 20/05 and 20.05. European; where both read, only the separator tells.
+        # 05/20 is American, 20/05 and 20.05. European; where both read, only the separator decides.
         american = match.group("sep") == "/" and (first or 0) <= 12
         month, day = (first, second) if american else (second, first)
     else:
@@ -246,7 +246,7 @@ def _currency(match: re.Match[str]) -> str:
     word = (match.group("curw") or "").lower()
     if word.startswith("cent"):
         return "USD"
-    return next((code for stem, code in _MONEY_WORDS.items() if word.startswith(stem)), "")
+    return next((code for base_form, code in _MONEY_WORDS.items() if word.startswith(base_form)), "")
 
 
 def read_numeral(text: str) -> tuple[float, float, float | None]:

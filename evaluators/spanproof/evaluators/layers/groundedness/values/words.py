@@ -1,4 +1,4 @@
-"""Words and their stems: how names of fields and words of an answer are compared."""
+"""Words and their base forms: how names of fields and words of an answer are compared."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ STOP = frozenset(
 
 
 @lru_cache(maxsize=65536)
-def stem(word: str) -> str:
+def base_form(word: str) -> str:
     """Return a word without its ending: `departing`, `departed` and `departs` are `depart`."""
     word = word.lower()
     for quote in ("'s", "’s"):
@@ -126,9 +126,9 @@ def split_name(name: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=65536)
-def stems_of(name: str) -> frozenset[str]:
-    """Return the stems of a name's words, without words that every name may have."""
-    return frozenset(stem(word) for word in split_name(name)) - STOP
+def base_forms_of(name: str) -> frozenset[str]:
+    """Return the base forms of a name's words, without words that every name may have."""
+    return frozenset(base_form(word) for word in split_name(name)) - STOP
 
 
 def word_spans(text: str) -> list[tuple[str, int, int]]:
@@ -143,15 +143,15 @@ def _classes() -> dict[str, frozenset[str]]:
     for number, line in enumerate(text.splitlines()):
         if not line.startswith("#"):
             for word in line.split():
-                classes[stem(word)] = classes.get(stem(word), frozenset()) | {f"~{number}"}
+                classes[base_form(word)] = classes.get(base_form(word), frozenset()) | {f"~{number}"}
     return classes
 
 
 def classes_of(word: str) -> frozenset[str]:
-    """Return the groups of near-synonyms that a stem belongs to."""
+    """Return the groups of near-synonyms that a base form belongs to."""
     return _classes().get(word, frozenset())
 
 
-def expand(stems: Iterable[str]) -> frozenset[str]:
-    """Return the groups of near-synonyms of some stems."""
-    return frozenset(group for word in stems for group in classes_of(word))
+def expand(forms: Iterable[str]) -> frozenset[str]:
+    """Return the groups of near-synonyms of some words."""
+    return frozenset(group for word in forms for group in classes_of(word))

@@ -54,7 +54,7 @@ _CERTAIN = 0.01
 _UNMISTAKABLE = 0.8
 _GIVEN = 0.7
 _KNOWN_NAME = 0.9
-"""An identifier that a source has is a name of something: whether it is the right one, the values by it tell."""  # noqa: E501
+"""An identifier that a source has is a name of something: whether it is the right one, the values by it show."""  # noqa: E501
 
 
 _KNOWN_STATE = 0.75
@@ -206,7 +206,7 @@ def _why_right(
 def _why_wrong(
     binding: Binding, derivation: Derivation, solved: Solved
 ) -> tuple[Cause | None, ClaimEvidence | None]:
-    """Return what refutes a claim, the strongest first; None where nothing stands in its value's place."""
+    """Return what refutes a claim, the strongest first; None where no other value takes its place."""
     others = [each for each in binding.other if _is_output(each.fact, solved)]
     frame = binding.frame
     if frame.mention.value.kind is Kind.ID:
@@ -235,7 +235,7 @@ def _state(binding: StateBinding, solved: Solved, choice: Choice, rules: frozens
         claim = replace(claim, confidence=probability, rule=Rule.KNOWN_STATE)
     refuted = binding.other is not None and probability < limits.accept_state
     if refuted and binding.other is not None:
-        cause = Cause.DENIED_ACTION if binding.claim.denied else Cause.OTHER_STATE
+        cause = Cause.DENIED_STATE if binding.claim.denied else Cause.OTHER_STATE
         claim = replace(claim, cause=cause, evidence=evidence_of(binding.other, solved))
     elif binding.equal is not None:
         cause = Cause.STATED if _is_output(binding.equal, solved) else Cause.GIVEN

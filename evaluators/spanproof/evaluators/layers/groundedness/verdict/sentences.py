@@ -16,7 +16,7 @@ def explain(claim: Claim, step: str = "") -> str:
             Cause.UNKNOWN_IDENTIFIER: "no source has this identifier",
         }
         return f"{said}; {nothing.get(claim.cause, 'what was found settles nothing')}"
-    told = {
+    why = {
         Cause.STATED: f"{_returned(bound)} {_shown(bound)}",
         Cause.GIVEN: f"the {bound.source} gives {_shown(bound)}",
         Cause.DERIVED: f"{_returned(bound)} what gives it: {bound.derivation}",
@@ -25,9 +25,9 @@ def explain(claim: Claim, step: str = "") -> str:
         Cause.OTHER_STATE: f"{_returned(bound)} {_shown(bound)}",
         Cause.UNKNOWN_IDENTIFIER: f"no source has it; {_returned(bound)} {_shown(bound)}",
         Cause.OVERTAKEN: f"a later output returned {_shown(bound)}",
-        Cause.DENIED_ACTION: f"the record shows it done: {_shown(bound)}",
+        Cause.DENIED_STATE: f"{_returned(bound)} {_shown(bound)}",
     }.get(claim.cause, f"the nearest is {_shown(bound)}, which settles nothing")
-    return f"{said}; {told}{where}"
+    return f"{said}; {why}{where}"
 
 
 def _returned(bound: ClaimEvidence) -> str:
