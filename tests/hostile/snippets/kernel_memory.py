@@ -144,28 +144,6 @@ SNIPPETS = [
         multiply(hold)
         """,
     ),
-    _holds(
-        "mappings",
-        """
-        import ctypes
-        libc = ctypes.CDLL(None); libc.mmap.restype = ctypes.c_void_p
-        at = libc.mmap(None, ctypes.c_size_t(60_000 * 4096), 1, 0x22, -1, ctypes.c_long(0))
-        for page in range(0, 60_000, 2):
-            libc.mprotect(ctypes.c_void_p(at + page * 4096), ctypes.c_size_t(1), 0)
-        multiply(lambda: time.sleep(1))
-        """,
-    ),
-    _holds(
-        "locks on bytes of files",
-        """
-        def hold():
-            held = [open(f"{os.getpid()}-{number}", "w") for number in range(100)]
-            for one in held:
-                for at in range(0, 1000, 2): fcntl.lockf(one, fcntl.LOCK_EX, 1, at)
-            time.sleep(1)
-        multiply(hold)
-        """,
-    ),
     hostile(
         "kernel memory by timers",
         dedent(CALL)

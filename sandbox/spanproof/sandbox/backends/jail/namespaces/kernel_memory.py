@@ -1,6 +1,4 @@
-"""Memory that the kernel holds for a program and counts for no process.
-
-Sockets, pipes, epoll, locks on parts of files, mappings and page tables.
+"""Memory that the kernel holds for a program and counts for no process: sockets, pipes, epoll, page tables.
 
 Read from /proc, where no control group counts it. What is bounded elsewhere is not looked for: keyrings,
 inotify, memfd, System V objects and POSIX queues are not to be had, and timers have a resource limit. No
@@ -14,7 +12,7 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 SLACK_BYTES = 16 * 1024 * 1024
@@ -22,16 +20,10 @@ SLACK_BYTES = 16 * 1024 * 1024
 UNIX_SOCKET_BYTES = 208 * 1024
 """net.core.wmem_default of all kernels, which bounds what a unix socket has sent."""
 _PIPE_BYTES = 64 * 1024
-_TEXT_FACTOR = 3
-"""What epoll holds for a descriptor, and a file for a lock, is so many times the line of fdinfo on it."""
-_TEXT_BYTES = 16 * 1024 * 1024
-_MAPPING_BYTES, _MOST_MAPPINGS = 220, 65530
-"""What a mapping takes beside its page table, measured; and vm.max_map_count of all kernels."""
-_MAPPINGS_TEXT_BYTES = 512 * 1024
-"""Of some 6,000 mappings: a process with more is taken to have the most, because to list them takes long."""
+_EPOLL_FACTOR = 3
+"""What epoll holds for a descriptor is so many times the line that fdinfo has on it."""
+_EPOLL_TEXT_BYTES = 16 * 1024 * 1024
 _BACKLOG = re.compile(rb"^(TCP6?|UDP6?): inuse (\d+)", re.MULTILINE)
-_DESCRIBED = ("anon_inode:[eventpoll]", "/")
-"""What fdinfo says more about, the more the kernel holds for it."""
 _OWN_SOCKETS = {"UDP": 1}
 """The supervisor's resolver."""
 _TABLE_RATIO = 512
@@ -49,7 +41,7 @@ class KernelMemory:
         self._last = 0
         self._next_look = 0.0
 
-    def sample(self, pids: Sequence[int], socket_bytes: int | None) -> int:
+    def sample(self, pids: Iterable[int], socket_bytes: int | None) -> int:
         """Return the bytes held now, less the slack; those of the last look where that was just made.
 
         Args:
@@ -59,7 +51,6 @@ class KernelMemory:
         started = time.monotonic()
         if started >= self._next_look:
             found = _of_descriptors(pids, count_sockets=socket_bytes is None) + (socket_bytes or 0)
-            found += _of_mappings(pids)
             self._last = max(0, found - SLACK_BYTES)
             self._next_look = started + _REST * (time.monotonic() - started)
         return self._last
@@ -90,16 +81,16 @@ def network_bytes() -> int:
 def _of_descriptors(pids: Iterable[int], *, count_sockets: bool) -> int:
     """Return what pipes and epoll hold, and if that is wanted, sockets; one that several hold counts once."""
     objects: set[str] = set()
-    described = 0
+    epoll = 0
     for pid in pids:
         for number, target in links_of(pid):
-            if target.startswith(_DESCRIBED):
-                described += len(_text(f"/proc/{pid}/fdinfo/{number}")) * _TEXT_FACTOR
+            if target == "anon_inode:[eventpoll]":
+                epoll += _epoll_bytes(pid, number)
             else:
                 objects.add(target)
     pipes = sum(target.startswith("pipe:") for target in objects)
     sockets = sum(target.startswith("socket:") for target in objects) if count_sockets else 0
-    return described + pipes * _PIPE_BYTES + sockets * UNIX_SOCKET_BYTES
+    return epoll + pipes * _PIPE_BYTES + sockets * UNIX_SOCKET_BYTES
 
 
 def links_of(pid: int) -> list[tuple[str, str]]:
@@ -112,19 +103,10 @@ def links_of(pid: int) -> list[tuple[str, str]]:
     return found
 
 
-def _of_mappings(pids: Iterable[int]) -> int:
-    found = 0
-    for pid in pids:
-        text = _text(f"/proc/{pid}/maps", _MAPPINGS_TEXT_BYTES)
-        found += text.count(b"\n") if len(text) < _MAPPINGS_TEXT_BYTES else _MOST_MAPPINGS
-    return found * _MAPPING_BYTES
-
-
-def _text(path: str, most: int = _TEXT_BYTES) -> bytes:
-    """Return what the kernel says there, as far as it is read; nothing of a process that is gone."""
-    with contextlib.suppress(OSError), open(path, "rb") as file:  # noqa: PTH123
-        return file.read(most)
-    return b""
+def _epoll_bytes(pid: int, number: str) -> int:
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/fdinfo/{number}", "rb") as file:  # noqa: PTH123
+        return len(file.read(_EPOLL_TEXT_BYTES)) * _EPOLL_FACTOR
+    return 0
 
 
 def _queued_bytes(table: str) -> int:
