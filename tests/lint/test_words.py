@@ -28,7 +28,7 @@ def uses(root: Path, name: str, text: str) -> list[tuple[int, str]]:
         ('"""What came of it."""\n', [(1, "what came of"), (1, "came of it")]),
         ('raise ValueError(f"{x} was asked twice")\n', [(1, "asked")]),
         ("position = file.tell()\nname = path.stem\n", []),
-        ("retold, year, system, stem_cell = 1, 2, 3, 4\n", [(1, "stem")]),
+        ("retold, year, system, keeper_of = 1, 2, 3, 4\n", [(1, "keeper")]),
         ('verb = "told"\n', []),
     ],
 )
