@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import random
+import struct
 import time
 import tracemalloc
+from itertools import pairwise
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from spanproof.collector.stages.assemble import Assembler, Why
+from spanproof.collector.stages.assemble import Assembler, CompleteTrace, Why
 from spanproof.collector.stages.fragments import ENTRY_BYTES, Fragment, index_request, spans_of_trace
 from spanproof.config.model import Assembly
 
@@ -173,6 +175,67 @@ def test_a_span_in_flight_takes_about_fifty_bytes(make_request) -> None:
     tracemalloc.stop()
     assert taken / 20_000 < 60
     assert 0.6 < assembler.held_bytes / taken < 1.4
+
+
+BOUND = 1 << 18
+
+
+def spans_of(trace: int, numbers: range) -> Fragment:
+    """A fragment of spans whose root has not come."""
+    entries = (struct.pack("<8sI8s", number.to_bytes(8, "big"), number, bytes([9] * 8)) for number in numbers)
+    return Fragment(trace_id(trace), b"".join(entries))
+
+
+def take_in(assembler: Assembler, fragment: Fragment, record: int, now_s: float) -> list[CompleteTrace]:
+    """Return what is given out once the fragment is taken; checks that what is held stays bounded."""
+    assembler.add(fragment, record, now_s)
+    given_out = list(assembler.due(now_s))
+    assert assembler.held_bytes <= BOUND
+    return given_out
+
+
+def test_a_hundred_thousand_spans_of_one_trace_stay_within_the_bound_and_all_are_given_out() -> None:
+    assembler = Assembler(RULES.model_copy(update={"max_bytes": BOUND}))
+    given_out = [
+        complete
+        for record in range(1_000)
+        for complete in take_in(
+            assembler, spans_of(1, range(record * 100, record * 100 + 100)), record, record / 50
+        )
+    ]
+    given_out += assembler.flush(100)
+    assert [number for complete in given_out for number in complete.bodies] == list(range(1_000))
+    assert {complete.why for complete in given_out} == {Why.MEMORY, Why.SHUTDOWN}
+
+
+def test_a_trace_that_never_ends_stays_within_the_bound_and_is_given_out_every_few_minutes() -> None:
+    assembler = Assembler(RULES.model_copy(update={"max_bytes": BOUND}))
+    given_out = [
+        (request, complete)
+        for request in range(8_640)
+        for complete in take_in(
+            assembler, spans_of(1, range(request * 10, request * 10 + 10)), request, request * 10
+        )
+    ]
+    times = [0, *(request * 10 for request, _ in given_out)]
+    assert max(later - earlier for earlier, later in pairwise(times)) <= RULES.max_wait_s + 10
+    given = [number for _, complete in given_out for number in complete.bodies]
+    assert given == list(range(len(given)))
+    assert len(given) >= 8_640 - RULES.max_wait_s / 10 - 1
+
+
+def test_a_day_of_late_spans_stays_within_the_bound_and_each_is_given_out() -> None:
+    assembler = Assembler(RULES.model_copy(update={"max_bytes": BOUND}))
+    given_out: list[CompleteTrace] = []
+    for trace in range(8_640):
+        # Each gets a span that comes 500 s after the others, while it is kept at hand.
+        given_out += take_in(assembler, spans_of(trace + 1, range(100)), 2 * trace, trace * 10)
+        if trace >= 50:
+            late = spans_of(trace - 49, range(100, 101))
+            given_out += take_in(assembler, late, 2 * trace + 1, trace * 10)
+    given_out += assembler.flush(86_401)
+    numbers = [number for complete in given_out for number in complete.bodies]
+    assert len(numbers) == len(set(numbers)) == 8_640 + 8_590
 
 
 @settings(max_examples=15)
