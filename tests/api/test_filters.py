@@ -17,7 +17,7 @@ from spanproof.trace import Span, trace_of
 
 from ..suites.conftest import misquote
 
-YEARS = 24 * 365 * 20
+YEARS = 24 * 366
 WRONG, RIGHT = f"{1:032x}", f"{2:032x}"
 
 

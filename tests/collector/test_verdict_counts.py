@@ -71,6 +71,31 @@ def test_scores_that_only_advise_are_left_out():
     assert verdicts(telemetry) == {("trajectory.recovery", "pass", ""): 1.0}
 
 
+def test_what_budgets_and_scans_stopped_is_counted_by_cause():
+    telemetry = Telemetry()
+    found = evaluation(PASS, Cohort(agent="clerk"))
+    agent = found.trace.spans[0]
+
+    def block(rule: str) -> Event:
+        return Event(
+            "spanproof.guard.finding", 0, {"spanproof.guard.blocked": True, "spanproof.guard.rule": rule}
+        )
+
+    stopped = [("budget.steps",), ("budget.tool",), ("py.exec", "py.process.spawn"), ("sql.drop",)]
+    spans = [
+        replace(agent, span_id=f"{n:016x}", parent_span_id=agent.span_id, events=tuple(map(block, rules)))
+        for n, rules in enumerate(stopped, 1)
+    ]
+    telemetry.verdicts.count(replace(found, trace=trace_of([agent, *spans])))
+    counted = {
+        (each.labels["cause"], each.labels["agent"]): each.value
+        for each in samples(telemetry)
+        if each.name == "spanproof_guard_blocks_total"
+    }
+    causes = {"budget.steps": 1.0, "budget.tool": 1.0, "scan": 2.0}
+    assert counted == {(cause, "clerk"): count for cause, count in causes.items()}
+
+
 def test_cohorts_beyond_the_bound_are_counted_together_and_rates_stay_whole():
     telemetry = Telemetry(max_cohorts=2)
     for number in range(50):

@@ -1,4 +1,4 @@
-"""Verdicts counted by score and cohort, for Prometheus: fail rates are then queries of PromQL.
+"""Verdicts, and what the guard stopped, counted by cohort, for Prometheus: fail rates are then queries of PromQL.
 
 Each run is counted once, when it is first stored; the store has what late spans change. Cohorts come from
 traces, so their number is bounded: beyond it the verdicts of a new cohort are counted as those of `(other)`,
@@ -10,13 +10,16 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from spanproof.evaluators.layers.blocks import blocking_rules
 from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.runs import spans_of
 from spanproof.evaluators.scores import find, score_id
 from spanproof.trace import Cohort, Errored, Outcome, Skipped
 
@@ -24,6 +27,7 @@ OTHER: Final = "(other)"
 COHORT_LABELS: Final = ("agent", "model", "prompt_version", "release")
 _LABELS: Final = ("layer", "score", "label", *COHORT_LABELS)
 _MOST_CHARACTERS: Final = 200
+_BUDGETS: Final = frozenset(("budget.tokens", "budget.cost_usd", "budget.steps", "budget.tool"))
 
 
 class VerdictCounts(Collector):
@@ -39,11 +43,12 @@ class VerdictCounts(Collector):
         self._guard = threading.Lock()
         self._counts: Counter[tuple[str, ...]] = Counter()
         self._cohorts: set[tuple[str, ...]] = set()
+        self._blocks: Counter[tuple[str, ...]] = Counter()
         self._folded = 0
         registry.register(self)
 
     def count(self, evaluation: TraceEvaluation) -> None:
-        """Count the verdicts of an evaluation; scores that only advise have none."""
+        """Count the verdicts of an evaluation, and what the guard stopped; scores that only advise have none."""
         with self._guard:
             for score in evaluation.scores:
                 spec = find(score.layer, score.name)
@@ -52,6 +57,12 @@ class VerdictCounts(Collector):
                 name = score_id(score.layer, score.name)
                 cohort = self._cohort_labels(score.cohort)
                 self._counts[score.layer.value, name, _label(score.outcome), *cohort] += 1
+            for each in evaluation.runs:
+                for span in spans_of(evaluation.trace, each.run):
+                    for rule in islice(blocking_rules(span), 1):
+                        # Rules come from traces: those of the scanners are many, and one series.
+                        cause = rule if rule in _BUDGETS else "scan"
+                        self._blocks[cause, *self._cohort_labels(each.run.cohort)] += 1
 
     def collect(self) -> Iterator[Metric]:
         """Yield the counters."""
@@ -64,12 +75,20 @@ class VerdictCounts(Collector):
             "spanproof_evaluation_verdicts_folded",
             f"Scores counted under the cohort {OTHER}, beyond metrics.max_cohorts.",
         )
+        blocks = CounterMetricFamily(
+            "spanproof_guard_blocks",
+            "Actions that the SDK's guard stopped, by the budget or the scan that did, and cohort.",
+            labels=("cause", *COHORT_LABELS),
+        )
         with self._guard:
+            for labels, count in self._blocks.items():
+                blocks.add_metric(labels, count)
             for labels, count in self._counts.items():
                 verdicts.add_metric(labels, count)
             folded.add_metric((), self._folded)
         yield verdicts
         yield folded
+        yield blocks
 
     def _cohort_labels(self, cohort: Cohort) -> tuple[str, ...]:
         labels = tuple(_clean(getattr(cohort, name)) for name in COHORT_LABELS)
