@@ -165,6 +165,12 @@ def slipped(said: str, known: str) -> bool:
     )
 
 
+def same_digits(binding: Binding, rival: Scored, base: FactBase) -> bool:
+    """Return whether a rival differs in its sign or its scale only: which of them is meant is not certain."""
+    text = base.texts[rival.fact.source][rival.fact.start : rival.fact.end]
+    return _significant(text.strip("#$€£ ()")) == _significant(binding.frame.text.strip("#$€£ ()"))
+
+
 def _significant(text: str) -> str:
     bare = text.replace(",", "").strip("+-−$€£% ")
     if not bare.replace(".", "").isdigit() or bare.count(".") > 1:
@@ -219,6 +225,7 @@ def find_refutation(
     if (
         frame.bound is not Bound.EXACT
         or frame.soft
+        or frame.negated
         or year
         or said.kind is Kind.TIME
         or (said.kind is Kind.ID and not outputs)

@@ -22,6 +22,7 @@ from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind,
 from spanproof.evaluators.layers.groundedness.values.words import base_form, base_forms_of
 
 POOL = 16
+MAX_COUNT = 5000
 
 
 class Op(StrEnum):
@@ -162,7 +163,12 @@ def _results(
     if not percent:
         yield from _of_answer(frame, read, cues)
         yield from _of_both(frame, read, pool[:8], cues)
-    if said.kind in (Kind.NUMBER, Kind.QUANTITY) and said.factor == 1.0 and said.step in (0.0, 1.0):
+    if (
+        said.kind in (Kind.NUMBER, Kind.QUANTITY)
+        and said.factor == 1.0
+        and said.step in (0.0, 1.0)
+        and abs(said.number) <= MAX_COUNT
+    ):
         yield from _counts(frame, read, binder, scopes)
     if (said.kind is Kind.QUANTITY and said.unit == "time") or said.kind is Kind.NUMBER:
         yield from _spans(binder, scopes, cues)

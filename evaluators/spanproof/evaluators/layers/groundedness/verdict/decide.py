@@ -14,6 +14,7 @@ from spanproof.evaluators.layers.groundedness.choose.features import (
     find_refutation,
     is_given,
     is_unmistakable,
+    same_digits,
     slipped,
     state_features,
     value_features,
@@ -150,7 +151,8 @@ def _value(
     counted = bool(derivation.hits) and derivation.hits[0].op in (Op.COUNT, Op.LISTED)
     kind = ClaimKind.COUNT if counted else _KINDS.get(frame.mention.value.kind, ClaimKind.NUMBER)
     cause, evidence = _why_wrong(binding, derivation, solved) if probability < limits.accept else (None, None)
-    refuted = cause is not None
+    # "It is not $299": what is denied is not what the source would have to hold.
+    refuted = cause is not None and not frame.negated
     if cause is None:
         cause, evidence = _why_right(binding, derivation, solved)
     start, end = frame.mention.start, frame.mention.end
@@ -215,7 +217,8 @@ def _why_wrong(
             return Cause.UNKNOWN_IDENTIFIER, evidence_of(like, solved)
         return None, None
     rival = next((each for each in others if each.fact.role is not Role.HEADER), None)
-    if rival is not None and rival.name + rival.scope > 0.6:
+    digits = same_digits(binding, rival, solved.base) if rival is not None else True
+    if rival is not None and rival.name + rival.scope > 0.6 and not digits:
         return Cause.OTHER_VALUE, evidence_of(rival.fact, solved)
     if derivation.misses and derivation.misses[0].fit > 1.0:
         return Cause.OTHER_RESULT, _evidence_of_program(derivation.misses[0], solved)
