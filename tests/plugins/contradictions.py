@@ -23,7 +23,7 @@ def contradictions(evaluation) -> Iterator[str]:
         recovery = of_run.get((Layer.TRAJECTORY, "recovery"))
         lost = isinstance(recovery, Scored) and recovery.label is Label.FAIL
         judged = isinstance(of_run.get((Layer.TRAJECTORY, "trajectory")), Scored)
-        if judged and lost is not any(fate.came is Came.LOST for fate in account.fates):
+        if (judged or lost) and lost is not any(fate.came is Came.LOST for fate in account.fates):
             yield "recovery denies the account"
         if lost and _passed(of_run.get((Layer.EXECUTION, "execution"))):
             yield "execution passes what recovery calls lost"

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from free_port import free_port
-from waiting import becomes
-
-_STARTS_WITHIN_S = 300
+from peer_servers import peer_server
 
 
 @contextmanager
@@ -35,27 +30,6 @@ def mlflow_server(python: Path, directory: Path) -> Iterator[str]:
         "--backend-store-uri", f"sqlite:///{directory / 'mlflow.db'}",
         "--default-artifact-root", str(directory / "artifacts"),
     ]  # fmt: skip
-    log = directory / "mlflow.log"
-    with log.open("w") as output:
-        server = subprocess.Popen(
-            command, env=environment, cwd=directory, stdout=output, stderr=subprocess.STDOUT
-        )
     url = f"http://127.0.0.1:{port}"
-    try:
-        up = becomes(
-            lambda: server.poll() is not None or _answers(f"{url}/health"), _STARTS_WITHIN_S, pause_s=0.2
-        )
-        assert up, log.read_text()[-4000:]
-        assert server.poll() is None, log.read_text()[-4000:]
+    with peer_server(command, environment, f"{url}/health", directory):
         yield url
-    finally:
-        server.terminate()
-        server.wait(120)
-
-
-def _answers(url: str) -> bool:
-    try:
-        with urllib.request.urlopen(url, timeout=5) as answer:
-            return bool(answer.status == 200)
-    except (urllib.error.URLError, ConnectionError, TimeoutError):
-        return False

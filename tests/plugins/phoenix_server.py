@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from free_port import free_port
-from waiting import becomes
-
-_STARTS_WITHIN_S = 300
+from peer_servers import peer_server
 
 
 @contextmanager
@@ -36,26 +31,7 @@ def phoenix_server(python: Path, directory: Path) -> Iterator[str]:
         "PHOENIX_TELEMETRY_ENABLED": "false",
         "PHOENIX_ALLOW_EXTERNAL_RESOURCES": "false",
     }
-    log = directory / "phoenix.log"
-    with log.open("w") as output:
-        command = [str(python), "-m", "phoenix.server.main", "serve"]
-        server = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
+    command = [str(python), "-m", "phoenix.server.main", "serve"]
     url = f"http://127.0.0.1:{port}"
-    try:
-        up = becomes(
-            lambda: server.poll() is not None or _answers(f"{url}/healthz"), _STARTS_WITHIN_S, pause_s=0.2
-        )
-        assert up, log.read_text()[-4000:]
-        assert server.poll() is None, log.read_text()[-4000:]
+    with peer_server(command, environment, f"{url}/healthz", directory):
         yield url
-    finally:
-        server.terminate()
-        server.wait(120)
-
-
-def _answers(url: str) -> bool:
-    try:
-        with urllib.request.urlopen(url, timeout=5) as answer:
-            return bool(answer.status == 200)
-    except (urllib.error.URLError, ConnectionError, TimeoutError):
-        return False

@@ -212,52 +212,70 @@ def find_refutation(
     that the answer states as well takes the place of none.
     """
     frame = binding.frame
-    said = frame.mention.value
     others = [each for each in binding.other if _is_output(each, sources)]
     outputs = [each for each in binding.equal if _is_output(each, sources)]
-    year = is_year(said)
-    if (
-        frame.bound is not Bound.EXACT
-        or frame.soft
-        or year
-        or said.kind is Kind.TIME
-        or (said.kind is Kind.ID and not outputs)
-        or frame.mention.spelled
-    ):
-        return None
-    if len(outputs) < len(binding.equal):
+    if not _is_exact(frame, in_outputs=bool(outputs)) or len(outputs) < len(binding.equal):
         return None
     if outputs:
-        later = is_overtaken(outputs[0], others) if said.kind is not Kind.ID else None
-        low, high = read.sentence_at(frame.line, frame.mention.start)
-        if (
-            later is None
-            or _PAST.search(read.answer[low:high])
-            or _is_stated(later, read, frame)
-            or not _same_thing(outputs[0], later, base)
-        ):
-            return None
-        return Refutation(GroundednessRule.LATER_WORD, Cause.OVERTAKEN, later)
+        return _find_later_word(frame, outputs[0], others, base, read)
     if derivation.hits and (derivation.chance < 0.6 or derivation.hits[0].cued):
         return None
+    slip = _find_slip(frame, others, base, sources, read)
+    if slip is not None:
+        return Refutation(GroundednessRule.SLIP, Cause.OTHER_VALUE, slip)
+    alone = len(read.frames) == 1 and binding.compared == 1 and bool(others) and not derivation.hits
+    kinds = (frame.mention.value.kind, Kind.NUMBER)
+    if alone and others[0].name >= 0.6 and others[0].fact.value.kind in kinds:
+        return Refutation(GroundednessRule.ONLY_VALUE, Cause.OTHER_VALUE, others[0])
+    return None
+
+
+def _is_exact(frame: Frame, *, in_outputs: bool) -> bool:
+    """Return whether a claim states one exact value, which another value can refute."""
+    said = frame.mention.value
+    return not (
+        frame.bound is not Bound.EXACT
+        or frame.soft
+        or is_year(said)
+        or said.kind is Kind.TIME
+        or (said.kind is Kind.ID and not in_outputs)
+        or frame.mention.spelled
+    )
+
+
+def _find_later_word(
+    frame: Frame, equal: Scored, others: Sequence[Scored], base: FactBase, read: AnswerFrames
+) -> Refutation | None:
+    """Return the later value of the same field, unless the answer speaks of the past or states it as well."""
+    later = is_overtaken(equal, others) if frame.mention.value.kind is not Kind.ID else None
+    low, high = read.sentence_at(frame.line, frame.mention.start)
+    if (
+        later is None
+        or _PAST.search(read.answer[low:high])
+        or _is_stated(later, read, frame)
+        or not _same_thing(equal, later, base)
+    ):
+        return None
+    return Refutation(GroundednessRule.LATER_WORD, Cause.OVERTAKEN, later)
+
+
+def _find_slip(
+    frame: Frame, others: Sequence[Scored], base: FactBase, sources: Sequence[Source], read: AnswerFrames
+) -> Scored | None:
+    """Return the value of which the stated one is a misprint: one that is near, or was printed last."""
     digits = frame.text.strip("#$€£ ").lower()
+    kind = frame.mention.value.kind
     # What prints no amount, such as a closing `None`, is no last word.
-    amounts = (fact for kind in NUMERIC for fact in base.by_kind[kind])
+    amounts = (fact for number in NUMERIC for fact in base.by_kind[number])
     last = max((each.source for each in amounts if sources[each.source].kind is SourceKind.OUTPUT), default=0)
     for place, each in enumerate(others):
         known = base.texts[each.fact.source][each.fact.start : each.fact.end].strip("#$€£ ").lower()
-        close = place < _BEST and (each.name >= 0.5 or each.scope >= 0.5 or _is_lone(each, others, said.kind))
+        close = place < _BEST and (each.name >= 0.5 or each.scope >= 0.5 or _is_lone(each, others, kind))
         close = close or (each.fact.source == last and is_bare(each.fact, base))
-        if (
-            close
-            and each.fact.role is not Role.HEADER
-            and slipped(digits, known)
-            and not _is_stated(each, read, frame)
-        ):
-            return Refutation(GroundednessRule.SLIP, Cause.OTHER_VALUE, each)
-    alone = len(read.frames) == 1 and binding.compared == 1 and bool(others) and not derivation.hits
-    if alone and others[0].name >= 0.6 and others[0].fact.value.kind in (said.kind, Kind.NUMBER):
-        return Refutation(GroundednessRule.ONLY_VALUE, Cause.OTHER_VALUE, others[0])
+        if not close or each.fact.role is Role.HEADER or not slipped(digits, known):
+            continue
+        if not _is_stated(each, read, frame):
+            return each
     return None
 
 
