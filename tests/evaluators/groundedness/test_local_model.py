@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 
+import numpy
+import onnx
 import pytest
+import tokenizers
 
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.evaluator import EvaluatorError
 from spanproof.evaluators.local_model import LocalModel
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Label, Layer, Payload, Skipped, Span, SpanKind, ToolCall, trace_of
-
-onnx = pytest.importorskip("onnx")
-pytest.importorskip("onnxruntime")
-tokenizers = pytest.importorskip("tokenizers")
 
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
 AGENT = "a" * 16
@@ -31,7 +30,7 @@ def write_tokenizer(directory):
 
 def write_model(directory, logits, per_token):
     """Write a model whose logits are looked up by token; of a pair the last token's are given."""
-    helper, numpy = onnx.helper, pytest.importorskip("numpy")
+    helper = onnx.helper
     table = onnx.numpy_helper.from_array(numpy.array(logits, dtype=numpy.float32), "table")
     nodes = [helper.make_node("Gather", ["table", "input_ids"], ["looked_up"], axis=0)]
     if per_token:
