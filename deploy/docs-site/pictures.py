@@ -25,6 +25,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
+from itertools import cycle
 from pathlib import Path
 
 from PIL import Image
@@ -107,8 +108,8 @@ def receive_spans(bodies: list[bytes]) -> Iterator[str]:
 
 def fill_store(store: Store, traces: Sequence[Trace], runs: int) -> None:
     """Evaluate the traces as of several releases over the last day; the newest one fails more often."""
-    good = [each for each in traces if _prompt_version(each) == "v1"]
-    bad = [each for each in traces if _prompt_version(each) == "v2"]
+    good = cycle([each for each in traces if _prompt_version(each) == "v1"])
+    bad = cycle([each for each in traces if _prompt_version(each) == "v2"])
     now = time.time_ns() - 120 * 10**9
     with open_sandbox("jail") as sandbox:
         engine = Engine(pipeline=Pipeline(), sandbox=sandbox)
@@ -118,10 +119,8 @@ def fill_store(store: Store, traces: Sequence[Trace], runs: int) -> None:
             release = _RELEASES[number * len(_RELEASES) // runs]
             every = 4 if release == _RELEASES[-1] else 17
             is_bad = number % every == every - 1
-            kind = (bad if is_bad else good)[
-                (number // every if is_bad else number) % len(bad if is_bad else good)
-            ]
-            evaluations.append(engine.evaluate(move_trace(kind, number, now - age, release)))
+            trace = next(bad if is_bad else good)
+            evaluations.append(engine.evaluate(move_trace(trace, number, now - age, release)))
         store.write(evaluations)
 
 

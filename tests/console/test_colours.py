@@ -79,7 +79,7 @@ def test_verdicts_differ(seen, theme):
 )
 def test_no_verdict_is_shown_by_colour_alone(open_page, path):
     page = open_page(path)
-    page.locator(".verdict").first.wait_for()
+    page.locator(".verdict:visible").first.wait_for()
     bare = page.evaluate(
         """() => [...document.querySelectorAll('main .verdict')]
             .filter((each) => !/[✓✗?–!▲▼=%]|skipped|errored/u.test(each.textContent))
