@@ -184,9 +184,9 @@ def test_what_guardrails_stopped_is_counted_by_span(build, score_of):
         build,
         (SpanKind.TOOL, {"attributes": CHECKED, "events": (BLOCK, BLOCK)}),
         (SpanKind.TOOL, {"attributes": CHECKED, "events": (SEEN,)}),
-        (SpanKind.GUARDRAIL, {"output": Payload('{"triggered": true}')}),
-        (SpanKind.GUARDRAIL, {"output": Payload('{"triggered": false}')}),
-        (SpanKind.GUARDRAIL, {"output": Payload("not JSON")}),
+        (SpanKind.GUARDRAIL, {"output": Payload('{"triggered": true}', {"triggered": True})}),
+        (SpanKind.GUARDRAIL, {"output": Payload('{"triggered": false}', {"triggered": False})}),
+        (SpanKind.GUARDRAIL, {"output": Payload("not JSON", "not JSON")}),
         (SpanKind.GUARDRAIL, {"error": SpanError("Refused", "no")}),
     )
     blocks = score_of(found, "blocks")

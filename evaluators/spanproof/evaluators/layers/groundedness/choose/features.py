@@ -288,7 +288,8 @@ def _is_lone(scored: Scored, others: Sequence[Scored], kind: Kind) -> bool:
 def is_unmistakable(binding: Binding, base: FactBase, sources: Sequence[Source], read: AnswerFrames) -> bool:
     """Return whether a value is in one lone record, and no later value in its field.
 
-    A lone record is a single object, a short sentence or a bare value that is all that its line prints.
+    A lone record is a single object, the only row of a table, a short sentence or a bare value that is all
+    that its line prints.
     """
     equal = next((each for each in binding.equal if _is_output(each, sources)), None)
     said = binding.frame.mention.value
@@ -298,7 +299,8 @@ def is_unmistakable(binding: Binding, base: FactBase, sources: Sequence[Source],
     bare = is_bare(equal.fact, base)
     if said.kind not in (Kind.DATE, Kind.TIME) and _digits(said.number, said.step) < (2 if bare else 3):
         return False
-    lone = bare or base.records[equal.fact.record].group is None
+    group = base.records[equal.fact.record].group
+    lone = bare or group is None or len(base.groups[group]) == 1
     if not lone and not (equal.fact.role is Role.PROSE and binding.compared <= 3):
         return False
     rivals = [
