@@ -25,6 +25,9 @@ from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
 _BEST = 8
 _MAX_BARE = 80
+_NEAR = 40
+_MOST = 4
+_TOKEN = re.compile(r"[^\W_]+")
 _WORD = re.compile(r"[^\W_]|[\[\]{}|]")
 _KINDS = (Kind.ID, Kind.DATE, Kind.TIME, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY)
 
@@ -33,16 +36,18 @@ VALUE_FEATURES = (
     "other_label", "other_scope", "margin", "compared", "task", "system", "arguments", "hit", "hit_fit", "hit_cued",  # noqa: E501
     "hit_alike", "hit_named", "hit_year", "hit_margin", "equal_year", "other_year",
     "chance", "miss", "misprint", "digits", "small", "year", "spelled", "soft", "negated", "inexact", "overtaken",  # noqa: E501
-    "rival_same_field", "prose", "unfound", "slip", *(f"is_{kind}" for kind in _KINDS),
+    "rival_same_field", "prose", "unfound", "slip", "free", "free_margin",
+    "free_same_field", "equal_context", "other_context", "few",
+    *(f"is_{kind}" for kind in _KINDS),
 )  # fmt: skip
 STATE_FEATURES = (
     "equal", "equal_scope", "equal_name", "other", "other_scope", "other_name", "margin", "elsewhere", "given",  # noqa: E501
-    "scoped", "soft", "negated", "labelled", "capital",
+    "scoped", "soft", "negated", "beside", "shown",
 )  # fmt: skip
 
 
 def value_features(
-    binding: Binding, derivation: Derivation, base: FactBase, sources: Sequence[Source]
+    binding: Binding, derivation: Derivation, base: FactBase, sources: Sequence[Source], read: AnswerFrames
 ) -> list[float]:
     """Return the features of a value claim, in the order of `VALUE_FEATURES`."""
     frame = binding.frame
@@ -55,6 +60,10 @@ def value_features(
         if (_is_output(each, sources) and each.fact.value.kind is not Kind.DATE) or said.kind is Kind.DATE
     ]
     other = others[0] if others else None
+    # What the answer states elsewhere is less likely to be what it should state here.
+    free = next((each for each in others if not _is_stated(each, read, frame)), None)
+    best = equal.total if equal else 0.0
+    around = _words_around(read.answer, frame.mention.start, frame.mention.end)
     given = dict.fromkeys(SourceKind, 0.0)
     for each in binding.equal:
         kind = sources[each.fact.source].kind
@@ -110,8 +119,33 @@ def value_features(
         float(equal is not None and equal.fact.role is Role.PROSE),
         float(unfound),
         slip * unfound,
+        float(free is not None),
+        best - (free.total if free else 0.0),
+        rival_of_field(equal, [each for each in others if each is free]),
+        max((_shared(around, each, base) for each in binding.equal[:_BEST]), default=0.0),
+        max((_shared(around, each, base) for each in others[:_BEST]), default=0.0),
+        float(len(read.frames) <= 2),
         *(float(said.kind is kind) for kind in _KINDS),
     ]
+
+
+def _words_around(text: str, start: int, end: int) -> tuple[list[str], list[str]]:
+    """Return the words before a place, the nearest first, and those behind it."""
+    before = _TOKEN.findall(text[max(0, start - _NEAR) : start].lower())[::-1]
+    return before[:_MOST], _TOKEN.findall(text[end : end + _NEAR].lower())[:_MOST]
+
+
+def _shared(around: tuple[list[str], list[str]], scored: Scored, base: FactBase) -> float:
+    """Return how many words in a row are the same about a stated value and about a known one."""
+    fact = scored.fact
+    known = _words_around(base.texts[fact.source], fact.start, fact.end)
+    shared = 0
+    for said, there in zip(around, known, strict=True):
+        for one, other in zip(said, there, strict=False):
+            if one != other:
+                break
+            shared += 1
+    return float(shared)
 
 
 def _margin(hit: Derived, derivation: Derivation) -> float:
@@ -163,6 +197,12 @@ def slipped(said: str, known: str) -> bool:
         and said[wrong[0]] == known[wrong[1]]
         and said[wrong[1]] == known[wrong[0]]
     )
+
+
+def same_digits(binding: Binding, rival: Scored, base: FactBase) -> bool:
+    """Return whether a rival differs in its sign or its scale only: which of them is meant is not certain."""
+    text = base.texts[rival.fact.source][rival.fact.start : rival.fact.end]
+    return _significant(text.strip("#$€£ ()")) == _significant(binding.frame.text.strip("#$€£ ()"))
 
 
 def _significant(text: str) -> str:
@@ -237,6 +277,7 @@ def _is_exact(frame: Frame, *, in_outputs: bool) -> bool:
         frame.bound is not Bound.EXACT
         or frame.soft
         or is_year(said)
+        or frame.negated
         or said.kind is Kind.TIME
         or (said.kind is Kind.ID and not in_outputs)
         or frame.mention.spelled
@@ -385,7 +426,7 @@ def _same_thing(one: Scored, two: Scored, base: FactBase) -> bool:
     return all(names[0][path] == names[1][path] for path in names[0].keys() & names[1].keys())
 
 
-def state_features(binding: StateBinding, label_words: bool, text: str) -> list[float]:
+def state_features(binding: StateBinding) -> list[float]:
     """Return the features of a state claim, in the order of `STATE_FEATURES`."""
     frame = binding.claim.frame
     return [
@@ -401,6 +442,6 @@ def state_features(binding: StateBinding, label_words: bool, text: str) -> list[
         float(binding.scoped),
         float(frame.soft),
         float(frame.negated),
-        float(label_words),
-        float(text[:1].isupper()),
+        float(binding.beside),
+        float(binding.equal is not None and binding.elsewhere > 0),
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
@@ -48,12 +49,20 @@ _NAMES = re.compile(
     re.IGNORECASE,
 )
 SOFT = re.compile(
-    r"\?\s*\Z|\b(?:would you like|if you|you can|you may|you could|let me know|please|for example|e\.g\.|such as|could be|"  # noqa: E501
-    r"may be|might|i can|we can|i will|i'll|we will|would be|assuming|suppose|in order to|let's)\b",
+    r"\?\s*\Z|\b(?:would you like|you(?:['’]d| would) like|you (?:want|wish)(?: to)?|can only|once you|if you|you can|you may|you could|let me know|please|for example|e\.g\.|such as|could be|"  # noqa: E501
+    r"may be|might|i can|we can|i will|i['’]ll|we will|would be|assuming|suppose|in order to|let['’]s)\b",
     re.IGNORECASE,
 )
 _BESIDE = 8
-_NOT = re.compile(r"\b(?:not|no|never|none|neither|without|cannot)\b|n['’]t\b", re.IGNORECASE)
+# An answer of so many words may leave out what the question names; how much the question's words then count.
+_SHORT = 30
+_QUESTION = 0.5
+_NAMED = 0.25
+_ENDS = re.compile(r"\b(?:end(?:s|ing)?\s+(?:in|with)|last\s+(?:four|4)(?:\s+digits)?:?)\s*\Z", re.IGNORECASE)
+_NOT = re.compile(
+    r"\b(?:not|no(?! (?:longer|later|more|less|fewer)\b)|never|none|neither|without|cannot)\b|n['’]t\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(slots=True)
@@ -66,6 +75,7 @@ class Frame:
         anchors: the names of records about it, each with how close it is.
         soft: whether its sentence is a question, an offer or a supposition rather than a statement.
         years: the years that its sentence, or else what it is under, names.
+        ends: whether it is stated as what something ends in: "the card ending in 6644".
     """
 
     mention: Mention
@@ -78,6 +88,16 @@ class Frame:
     soft: bool = False
     negated: bool = False
     noun: str = ""
+    years: frozenset[int] = frozenset()
+    ends: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The question: base forms of its words, the names of records in it, and the years that it names."""
+
+    words: frozenset[str] = frozenset()
+    anchors: Sequence[Anchor] = ()
     years: frozenset[int] = frozenset()
 
 
@@ -92,6 +112,7 @@ class AnswerFrames:
     frames: list[Frame] = field(default_factory=list)
     words: list[tuple[str, int, int]] = field(default_factory=list)
     word_starts: list[int] = field(default_factory=list)
+    question: Question = field(default_factory=Question)
 
     def line_at(self, place: int) -> int:
         """Return the index of the line at a place."""
@@ -105,8 +126,18 @@ class AnswerFrames:
         return self.lines[line].sentences[-1]
 
 
-def read_frames(answer: str, base: FactBase, today: date | None = None, limit: int = 150) -> AnswerFrames:
-    """Return the frames of an answer; `today` is what "tomorrow" counts from."""
+def read_frames(
+    answer: str, base: FactBase, today: date | None = None, question: str = "", limit: int = 150
+) -> AnswerFrames:
+    """Return the frames of an answer.
+
+    Args:
+        answer: the answer.
+        base: what its sources hold.
+        today: what "tomorrow" counts from.
+        question: the last question: a short answer leaves out what the question names.
+        limit: so many values are read.
+    """
     mentions = (
         with_relatives(answer, scan(answer), today, [fact.value for fact in base.by_kind[Kind.DATE]])
         if today is not None
@@ -122,18 +153,36 @@ def read_frames(answer: str, base: FactBase, today: date | None = None, limit: i
         if not ((at := bisect_right(starts, start)) and start < amounts[at - 1].end)
     ]
     read.word_starts = [start for _, start, _ in read.words]
+    if question and len(read.words) <= _SHORT:
+        read.question = _read_question(question, base)
     for mention in mentions:
-        if len(read.frames) < limit and is_claim(mention, read) and not _selects(mention, base):
+        if (
+            len(read.frames) < limit
+            and is_claim(mention, read, base.field_words)
+            and not _selects(mention, base)
+        ):
             read.frames.append(frame_of(mention.start, mention.end, read, mention))
     return read
 
 
-def is_claim(mention: Mention, read: AnswerFrames) -> bool:
-    """Return whether a value is stated rather than a counter, a name or a part of one."""
+def _read_question(question: str, base: FactBase) -> Question:
+    mentions = scan(question)
+    words = frozenset(base_form(word) for word, _, _ in word_spans(question.replace("_", " "))) - STOP
+    years = frozenset(year for mention in mentions for year in _year_of(mention.value))
+    return Question(words, find_anchors(question, mentions, base), years)
+
+
+def is_claim(mention: Mention, read: AnswerFrames, field_words: Collection[str] = ()) -> bool:
+    """Return whether a value is stated rather than a counter, a name or a part of one.
+
+    An identifier that is a word of a field's name names the field: "Q2 revenue" of `revenue_q2`.
+    """
     answer, value = read.answer, mention.value
     line = read.lines[read.line_at(mention.start)]
     before = answer[line.start : mention.start]
     if mention.start < line.begin:
+        return False
+    if value.kind is Kind.ID and value.text in field_words:
         return False
     for anchor in read.anchors:
         if anchor.kind is Kind.TEXT and anchor.start <= mention.start and mention.end <= anchor.end:
@@ -182,7 +231,7 @@ def _years_about(start: int, end: int, read: AnswerFrames, index: int) -> frozen
         }
         if years:
             return frozenset(years)
-    return frozenset()
+    return read.question.years
 
 
 def _year_of(value: Value) -> tuple[int, ...]:
@@ -210,7 +259,7 @@ def frame_of(start: int, end: int, read: AnswerFrames, mention: Mention) -> Fram
     return Frame(
         mention, answer[start:end], index, near, label, anchors, bound,
         bool(SOFT.search(sentence)), bool(_NOT.search(answer[low:start][-60:])), noun,
-        _years_about(start, end, read, index),
+        _years_about(start, end, read, index), bool(_ENDS.search(before)),
     )  # fmt: skip
 
 
@@ -252,6 +301,10 @@ def _words_about(
         header = read.lines[line.header].cells
         if column is not None and column < len(header):
             label = set(_add(near, read, *header[column], 1.0))
+    for word in read.question.words:
+        near[word] = max(near.get(word, 0.0), _QUESTION)
+    if not label:
+        label = set(read.question.words)
     for word, weight in list(near.items()):
         for group in classes_of(word):
             near[group] = max(near.get(group, 0.0), 0.75 * weight)
@@ -281,6 +334,12 @@ def _anchors_about(start: int, end: int, read: AnswerFrames, index: int) -> list
     breaks = clause_breaks(read.answer, low, high)
     parents = {parent: rank for rank, parent in enumerate(line.parents)}
     beside = frozenset(_lines_beside(read, index))
+    # A line with a name of its own is about that: the lines beside it are other items of the list.
+    named = any(
+        each.kind in (Kind.ID, Kind.TEXT) and line.start <= each.start < line.end and each.strength >= _NAMED
+        for each in read.anchors
+        if not (each.start < end and each.end > start)
+    )
     found = []
     for anchor in read.anchors:
         if anchor.start < end and anchor.end > start:
@@ -296,10 +355,11 @@ def _anchors_about(start: int, end: int, read: AnswerFrames, index: int) -> list
             if at in parents:
                 weight = 0.7 * 0.85 ** parents[at]
             elif at in beside:
-                weight = 0.55
+                weight = 0.1 if named else 0.55
             elif at == index - 1:
                 weight = 0.3
             else:
                 weight = 0.06
         found.append((anchor, weight))
+    found += [(anchor, _QUESTION) for anchor in read.question.anchors]
     return found

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Mention, Value, is_year
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
@@ -27,6 +27,7 @@ _UNIT_ENDINGS = {
     "ms": ("time", 0.001), "sec": ("time", 1), "secs": ("time", 1), "seconds": ("time", 1), "min": ("time", 60),  # noqa: E501
     "mins": ("time", 60), "minutes": ("time", 60), "hours": ("time", 3600), "hrs": ("time", 3600),
     "days": ("time", 86400), "bytes": ("data", 1), "kb": ("data", 1e3), "mb": ("data", 1e6), "gb": ("data", 1e9),  # noqa: E501
+    "tb": ("data", 1e12), "kib": ("data", 1024), "mib": ("data", 1024**2), "gib": ("data", 1024**3),
     "kg": ("mass", 1e3), "km": ("length", 1e3), "cm": ("length", 0.01), "mm": ("length", 0.001), "miles": ("length", 1609.344),  # noqa: E501
     "cents": ("money", 0.01), "pct": ("%", 1), "percent": ("%", 1), "usd": ("USD", 1), "eur": ("EUR", 1), "gbp": ("GBP", 1),  # noqa: E501
     "thousands": ("", 1e3), "millions": ("", 1e6),
@@ -122,6 +123,11 @@ class FactBase:
             } | {0}
         return year in self.years
 
+    @cached_property
+    def field_words(self) -> frozenset[str]:
+        """Return the words of all names of fields, as they are written."""
+        return frozenset(word for fact in self.facts for name in fact.path for word in split_name(name))
+
     def new_group(self, name: str) -> int:
         """Return a new table's or list's number."""
         number = len(self.group_names)
@@ -182,6 +188,11 @@ class FactBase:
             )  # fmt: skip
         if whole and _BARE_NUMBER.fullmatch(stripped) and (quoted or lowered.startswith("#")):
             self._add(replace(base, value=Value(Kind.ID, text=lowered.lstrip("#"))))
+        if whole and not quoted and mentions[0].value.kind is Kind.ID and stripped.isdigit():
+            # A count of bytes has as many digits as an identifier.
+            number = Value(Kind.NUMBER, number=float(stripped), step=1.0)
+            value, factor, scaled = self._in_unit(number, path, record, text)
+            self._add(replace(base, value=value, factor=factor, known_scale=scaled))
         if not whole and stripped and len(text) <= _LONG_TEXT:
             tokens = tuple(base_form(word) for word in split_name(stripped))
             if tokens:

@@ -127,6 +127,8 @@ class Binder:
                 found = found + self.base.by_kind[Kind.DATE]
                 digits = frame.text.lstrip("#").lower()
                 found += [fact for _, fact in self.base.by_text.get(f"#{digits}", ())]
+                if frame.ends:
+                    found += [fact for fact in self.base.by_kind[Kind.ID] if fact.value.text.endswith(digits)]
         else:
             found = self.base.by_kind[kind]
         return found[:MAX_SCORED]

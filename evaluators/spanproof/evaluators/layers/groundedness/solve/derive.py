@@ -22,6 +22,10 @@ from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind,
 from spanproof.evaluators.layers.groundedness.values.words import base_form, base_forms_of
 
 POOL = 16
+_ROWS = 6
+_CUED = 0.1
+_CELLS = 40
+MAX_COUNT = 5000
 
 
 class Op(StrEnum):
@@ -144,7 +148,7 @@ def _is_plain(result: Derived) -> bool:
 
 
 def _cued(op: Op, frame: Frame) -> bool:
-    return any(frame.near.get(word, 0.0) >= 0.2 for word in _CUE_FORMS[op])
+    return any(frame.near.get(word, 0.0) >= _CUED for word in _CUE_FORMS[op])
 
 
 def _results(
@@ -159,10 +163,16 @@ def _results(
     for one, two in pairs:
         yield from _of_pair(one, two, percent, cues, said.kind)
     yield from _of_columns(binding, binder, scopes, percent, cues)
+    yield from _of_rows(binding, binder, percent, cues)
     if not percent:
         yield from _of_answer(frame, read, cues)
         yield from _of_both(frame, read, pool[:8], cues)
-    if said.kind in (Kind.NUMBER, Kind.QUANTITY) and said.factor == 1.0 and said.step in (0.0, 1.0):
+    if (
+        said.kind in (Kind.NUMBER, Kind.QUANTITY)
+        and said.factor == 1.0
+        and said.step in (0.0, 1.0)
+        and abs(said.number) <= MAX_COUNT
+    ):
         yield from _counts(frame, read, binder, scopes)
     if (said.kind is Kind.QUANTITY and said.unit == "time") or said.kind is Kind.NUMBER:
         yield from _spans(binder, scopes, cues)
@@ -267,6 +277,43 @@ def _of_columns(
                 for each in named[:6]:
                     share = each.fact.value.number * each.fact.factor / total * 100
                     yield Derived(share, Op.SHARE, (each.fact, *operands), each.total + 0.3, cues[Op.SHARE])
+
+
+def _of_rows(binding: Binding, binder: Binder, percent: bool, cues: dict[Op, bool]) -> Iterator[Derived]:
+    """Yield sums, means and extremes of a row's cells, and of those in the years that the frame names."""
+    said = binding.frame.years
+    rows: dict[int, Scored] = {}
+    for each in [*binding.other[:12], *binding.equal[:6], *binding.operands[:12]]:
+        if each.fact.role is Role.CELL and len(rows) < _ROWS:
+            rows.setdefault(each.fact.record, each)
+    for record, best in rows.items():
+        alike = [
+            fact
+            for fact in binder.base.by_record[record]
+            if fact.value.kind is best.fact.value.kind
+            and fact.role is Role.CELL
+            and fact.path[:-1] == best.fact.path[:-1]
+        ]
+        # "From 2017 to 2019" names the years between as well.
+        named = [
+            fact for fact in alike if said and any(min(said) <= year <= max(said) for year in fact.years)
+        ]
+        for facts in (alike, named):
+            if not 3 <= len(facts) <= _CELLS or (facts is named and len(named) == len(alike)):
+                continue
+            numbers = [fact.value.number * fact.factor for fact in facts]
+            times = 100.0 if percent and best.fact.value.kind is not Kind.PERCENT else 1.0
+            fit = best.total + (0.8 if facts is named else 0.4)
+            for op, value in (
+                (Op.SUM, sum(numbers)),
+                (Op.MEAN, sum(numbers) / len(numbers)),
+                (Op.MAX, max(numbers)),
+                (Op.MIN, min(numbers)),
+            ):
+                year = 1 if facts is named else 0
+                yield Derived(
+                    value * times, op, tuple(facts), fit, cues[op], (), alike=True, named=best.name, year=year
+                )
 
 
 def _of_answer(frame: Frame, read: AnswerFrames, cues: dict[Op, bool]) -> Iterator[Derived]:

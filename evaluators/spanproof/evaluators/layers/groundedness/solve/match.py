@@ -16,6 +16,8 @@ from spanproof.evaluators.layers.groundedness.values.model import (
     same_time,
 )
 
+# "Ending in 6644": a card is named by four digits.
+_LAST_DIGITS = 4
 _WITHOUT_CENTS = frozenset(("JPY", "KRW", "VND", "CLP", "ISK", "HUF"))
 
 
@@ -43,12 +45,22 @@ def compare(frame: Frame, fact: Fact) -> Match:
     if said.kind is Kind.ID:
         return Match.EXACT if known.text == said.text else Match.NONE
     if known.kind is Kind.ID:
-        return Match.EXACT if frame.text.lstrip("#").lower() == known.text else Match.NONE
+        return Match.EXACT if _names(frame, known.text) else Match.NONE
     if said.kind in NUMERIC and known.kind is Kind.DATE and known.date is not None:
         return Match.EXACT if said.kind is Kind.NUMBER and said.number in known.date[:1] else Match.NONE
     if said.kind not in NUMERIC or known.kind not in NUMERIC:
         return Match.NONE
     return _numbers(frame, said, known, fact)
+
+
+def _names(frame: Frame, known: str) -> bool:
+    """Return whether digits are an identifier, the number in it (`card_6644`), or what it ends in."""
+    digits = frame.text.lstrip("#").lower()
+    return known == digits or (
+        len(digits) >= _LAST_DIGITS
+        and known.endswith(digits)
+        and (frame.ends or not known[-len(digits) - 1].isdigit())
+    )
 
 
 def _year(said: Value, known: Value) -> Match:

@@ -33,6 +33,15 @@ _GENERIC = frozenset(
     map(base_form, ["one", "option", "product", "item", "row", "entry", "value", "result", "record", "all", "other", "overall", "every", "listed", "available", "found", "returned"])  # noqa: E501
 )  # fmt: skip
 _ALL = re.compile(r"\b(?P<word>all|every|each|none|no)\b(?P<between>[^.;:\n]*)\Z", re.IGNORECASE)
+_EXCEPT = re.compile(r"\b(?:except|apart from|other than|besides|but)\b", re.IGNORECASE)
+_COPULA = re.compile(r"\b(?:is|are|was|were|be|been|remains?|has|have)\b", re.IGNORECASE)
+# The first rank is the highest and the least at once.
+_RANKS = frozenset(
+    map(
+        base_form,
+        ["rank", "ranking", "place", "position", "seed", "pick", "order", "number", "no", "id", "code"],
+    )
+)
 _HEDGED = re.compile(r"\b(?:almost|nearly|not|practically|virtually|if|of the)\s+\Z", re.IGNORECASE)
 
 Key = tuple[float, ...]
@@ -142,7 +151,7 @@ def _superlative(relation: Relation, tables: Tables) -> Settled | None:
         holds = key == most
         # A word that no column has may choose among the rows: "the cheapest direct flight".
         unexplained = [word for word in relation.phrase if word not in relation.fields]
-        if not holds and not _explained(unexplained, tables, group, relation.subjects):
+        if not holds and not _explained(unexplained, tables, group):
             continue
         op = "max" if relation.sign > 0 else "min"
         program = f"{op}({column.name} of {len(column.facts)} rows) = {_text(best, tables.base)}"
@@ -181,7 +190,7 @@ def _rows(anchors: Sequence[Anchor], tables: Tables) -> dict[int, set[int]]:
 
 def _column(relation: Relation, tables: Tables, group: int) -> _Column | None:
     """Return the one column that a relation is about, None where none or several may be meant."""
-    columns = tables.columns(group)
+    columns = [each for each in tables.columns(group) if not each.words & _RANKS]
     if relation.fields:
         meant = [each for each in columns if each.words & relation.fields]
         if len(meant) == 1:
@@ -198,15 +207,13 @@ def _share(words: frozenset[str], said: frozenset[str]) -> float:
     return len(words & said) / len(words)
 
 
-def _explained(phrase: Sequence[str], tables: Tables, group: int, subjects: Sequence[Anchor]) -> bool:
-    """Whether every word of a phrase is a field's, the table's, or of the subject's own name."""
+def _explained(phrase: Sequence[str], tables: Tables, group: int) -> bool:
+    """Whether every word of a phrase is a field's or the table's."""
     known = set(_GENERIC) | base_forms_of(tables.base.group_names[group])
     for record in tables.base.groups[group][:3]:
         for fact in tables.base.by_record.get(record, ()):
-            known |= fact.words
-    for anchor in subjects:
-        for fact in anchor.facts[:3]:
-            known |= set(fact.value.text.split())
+            # "The cheapest available one": a field that is true or false chooses among the rows.
+            known |= fact.words if fact.value.kind is not Kind.BOOL else frozenset()
     groups = {each for word in known for each in classes_of(word)}
     return all(word in STOP or word in known or bool(classes_of(word) & groups) for word in phrase)
 
@@ -220,7 +227,10 @@ def settle_quantifiers(
         low, high = read.sentence_at(claim.frame.line, start)
         breaks = [low, *(place for place in clause_breaks(read.answer, low, start) if place < start)]
         match = _ALL.search(read.answer[max(breaks) : start])
-        if match is None or SOFT.search(read.answer[low:high]):
+        sentence = read.answer[low:high]
+        if match is None or SOFT.search(sentence) or _EXCEPT.search(sentence):
+            continue
+        if not _COPULA.search(match.group("between")):
             continue
         if _HEDGED.search(read.answer[max(breaks) : max(breaks) + match.start()]):
             continue
@@ -229,7 +239,7 @@ def settle_quantifiers(
             continue
         group, states = rows
         phrase = [base_form(word) for word in split_name(match.group("between").replace("_", " "))]
-        if not _explained(phrase, tables, group, ()):
+        if not _explained(phrase, tables, group):
             continue
         nothing = match.group("word").lower() in ("none", "no")
         against = [fact for fact, holds in states if holds == nothing]

@@ -23,7 +23,7 @@ from spanproof.evaluators.layers.groundedness.solve.relations import (
     settle_quantifiers,
     settle_relations,
 )
-from spanproof.evaluators.layers.groundedness.solve.states import StateBinder, StateBinding
+from spanproof.evaluators.layers.groundedness.solve.states import StateBinder, StateBinding, find_denials
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC
 
@@ -38,6 +38,7 @@ class Solved:
     values: list[tuple[Binding, Derivation]] = field(default_factory=list)
     states: list[StateBinding] = field(default_factory=list)
     directions: list[Direction] = field(default_factory=list)
+    denials: list[tuple[int, int]] = field(default_factory=list)
     relations: list[Settled] = field(default_factory=list)
 
 
@@ -51,7 +52,8 @@ def solve(
     about = next((source.text for source in sources if source.kind is SourceKind.TASK), "")
     base = read_facts([source.text for source in sources], about if len(about) < 300 else "")
     outputs = sum(source.kind in (SourceKind.OUTPUT, SourceKind.ERROR) for source in sources)
-    read = read_frames(answer, base, today)
+    question = about.strip().rpartition("\n")[2]
+    read = read_frames(answer, base, today, question if len(question) < 300 else "")
     prompts = [place for place, source in enumerate(sources) if source.kind is SourceKind.SYSTEM]
     binder = Binder(base, outputs, prompts)
     solved = Solved(base, sources, read)
@@ -62,7 +64,7 @@ def solve(
             derivation = derive(binding, read, binder, binder.scopes(frame))
         solved.values.append((binding, derivation))
     states = States(base, synonyms or {})
-    holder = StateBinder(binder, states)
+    holder = StateBinder(binder, states, read)
     stated = find_states(read, states)
     solved.states = [binding for binding in map(holder.bind, stated) if binding.is_stated]
     tables = Tables(base, outputs)
@@ -70,6 +72,7 @@ def solve(
         *settle_relations(find_relations(read), tables),
         *settle_quantifiers(stated, read, holder, tables),
     ]
+    solved.denials = find_denials(read, base)
     solved.directions = list(find_directions(read))
     return solved
 

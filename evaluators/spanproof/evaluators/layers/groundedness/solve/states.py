@@ -5,15 +5,33 @@ In: a state claim and the base. Out: a `StateBinding`: where the state is known,
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from itertools import islice
 
+from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames
 from spanproof.evaluators.layers.groundedness.claims.states import State, StateClaim, States
-from spanproof.evaluators.layers.groundedness.facts.base import Fact, Role
+from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder
+from spanproof.evaluators.layers.groundedness.solve.match import Match, compare
 from spanproof.evaluators.layers.groundedness.values.model import Kind
-from spanproof.evaluators.layers.groundedness.values.words import base_form, split_name
+from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, split_name, word_spans
 
 _NAMED = 0.6
+# Of a denial so many words count, of a source so many denials, with so many characters about each.
+_DENIED = 4
+_MOST = 300
+_AROUND = 80
+_DENIAL = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|does|do|did|can|could|will|would|should)(?:\s+not\b(?!\s+only)|n['’]t\b)"
+    r"|\bcannot\b",
+    re.IGNORECASE,
+)
+_DENIAL_OF_SOURCE = re.compile(
+    r"\b(?:not|no|none|never|cannot|unable|failed|without|only|missing|empty)\b|n['’]t\b", re.IGNORECASE
+)
+_BEHIND = 40
+_AMOUNTS = (Kind.MONEY, Kind.NUMBER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +41,10 @@ class StateBinding:
     Attributes:
         equal, other: the nearest fact that says the state, or a rival, with how near its record is named.
         named: how much of the field's name is said, of each.
+        beside: where the state is a field's name (`prices.economy`), 1 where the value that follows it is that
+            field's, -1 where it is a rival's; else 0.
         elsewhere: how many facts of outputs say the state; `given` of other sources.
-    """
+    """  # noqa: E501
 
     claim: StateClaim
     equal: Fact | None
@@ -36,6 +56,7 @@ class StateBinding:
     elsewhere: int
     given: int
     scoped: bool
+    beside: int = 0
 
     @property
     def is_stated(self) -> bool:
@@ -46,8 +67,9 @@ class StateBinding:
 class StateBinder:
     """Binds state claims; keeps which facts say which state."""
 
-    def __init__(self, binder: Binder, states: States) -> None:
+    def __init__(self, binder: Binder, states: States, read: AnswerFrames) -> None:
         self.binder = binder
+        self.read = read
         self.states = states
         self.by_state: dict[State, list[Fact]] = {}
         for fact in binder.base.facts:
@@ -87,8 +109,35 @@ class StateBinder:
         in_outputs = sum(fact.source < self.binder.outputs for fact in known)
         return StateBinding(
             claim, equal, equal_scope, equal_name, other, other_scope, other_name, in_outputs,
-            len(known) - in_outputs, bool(scopes),
+            len(known) - in_outputs, bool(scopes), self._beside(claim, scopes),
         )  # fmt: skip
+
+    def _beside(self, claim: StateClaim, scopes: dict[int, float]) -> int:
+        """Return whether the value behind a field's name is that field's (1) or a rival's (-1)."""
+        end = claim.frame.mention.end
+        following = next(
+            (
+                frame
+                for frame in self.read.frames
+                if 0 <= frame.mention.start - end <= _BEHIND and frame.mention.value.kind in _AMOUNTS
+            ),
+            None,
+        )
+        if following is None:
+            return 0
+        own, rivals = (
+            max(
+                (
+                    self.binder.scope(fact.record, scopes)
+                    for state in states
+                    for fact in self.by_state.get(state, ())
+                    if fact.value.kind in _AMOUNTS and compare(following, fact).value >= Match.MINOR.value
+                ),
+                default=-1.0,
+            )
+            for states in ((claim.usual,), claim.rivals)
+        )
+        return (own > rivals) - (rivals > own)
 
     def _best(
         self, facts: list[Fact], claim: StateClaim, scopes: dict[int, float]
@@ -101,3 +150,34 @@ class StateBinder:
             if scope + 0.5 * name > rank:
                 rank, best = scope + 0.5 * name, (fact, scope, name)
         return best
+
+
+def find_denials(read: AnswerFrames, base: FactBase) -> list[tuple[int, int]]:
+    """Return where an answer denies something that no source denies: nothing else says whether it is so.
+
+    What a field that is false or nothing is named by, is denied by it.
+    """
+    found: list[tuple[int, int]] = []
+    known: list[frozenset[str]] | None = None
+    for match in _DENIAL.finditer(read.answer):
+        low, high = read.sentence_at(read.line_at(match.start()), match.start())
+        if SOFT.search(read.answer[low:high]):
+            continue
+        after = [word for word, _, _ in word_spans(read.answer[match.end() : high])]
+        denied = [base_form(word) for word in after if base_form(word) not in STOP][:_DENIED]
+        if known is None:
+            known = _known_denials(base)
+        if denied and not any(len(words.intersection(denied)) >= min(2, len(denied)) for words in known):
+            found.append(match.span())
+    return found
+
+
+def _known_denials(base: FactBase) -> list[frozenset[str]]:
+    """Return the words about each denial of the sources, and the names of fields that are false or nothing."""  # noqa: E501
+    known = []
+    for text in base.texts:
+        for match in islice(_DENIAL_OF_SOURCE.finditer(text), _MOST):
+            around = text[max(0, match.start() - _AROUND) : match.end() + _AROUND]
+            known.append(frozenset(base_form(word) for word, _, _ in word_spans(around)))
+    known += [fact.words for fact in base.by_kind[Kind.BOOL][:_MOST] if not fact.value.number]
+    return known

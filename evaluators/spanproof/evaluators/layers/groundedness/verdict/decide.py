@@ -14,6 +14,7 @@ from spanproof.evaluators.layers.groundedness.choose.features import (
     find_refutation,
     is_given,
     is_unmistakable,
+    same_digits,
     slipped,
     state_features,
     value_features,
@@ -51,6 +52,8 @@ _BUDGET = 6
 
 
 _CERTAIN = 0.01
+_BEHIND_DENIAL = 40
+"""A state so near behind a denial is what is denied: its own claim settles it."""
 _UNMISTAKABLE = 0.8
 _GIVEN = 0.7
 _KNOWN_NAME = 0.9
@@ -91,6 +94,12 @@ def decide(solved: Solved, choice: Choice, rules: frozenset[Rule] = ALL_RULES) -
     judged += relations
     if Rule.DIRECTION in rules:
         judged += [_direction(each, judged, solved.read.answer) for each in solved.directions]
+    stated = [(each.claim.start, each.claim.end) for each in judged if each.claim.kind is ClaimKind.STATUS]
+    judged += [
+        _Judged(_denial(start, end, solved), 1.0, 0.0, refuted=False)
+        for start, end in solved.denials
+        if not any(0 <= low - end <= _BEHIND_DENIAL for low, _ in stated)
+    ]
     judged.sort(key=lambda each: (each.claim.start, each.claim.end))
     budget = min(1.0, (_BUDGET / max(1, len(judged))) ** 0.5)
     claims = tuple(_settled(each, budget, solved.base.cut) for each in judged)
@@ -129,7 +138,9 @@ def _settled(judged: _Judged, budget: float, cut: bool) -> Claim:
 def _value(
     binding: Binding, derivation: Derivation, solved: Solved, choice: Choice, rules: frozenset[Rule]
 ) -> _Judged:
-    probability = choice.values.probability(value_features(binding, derivation, solved.base, solved.sources))
+    probability = choice.values.probability(
+        value_features(binding, derivation, solved.base, solved.sources, solved.read)
+    )
     limits = choice.thresholds
     frame = binding.frame
     rule: Rule | None = None
@@ -150,7 +161,8 @@ def _value(
     counted = bool(derivation.hits) and derivation.hits[0].op in (Op.COUNT, Op.LISTED)
     kind = ClaimKind.COUNT if counted else _KINDS.get(frame.mention.value.kind, ClaimKind.NUMBER)
     cause, evidence = _why_wrong(binding, derivation, solved) if probability < limits.accept else (None, None)
-    refuted = cause is not None
+    # "It is not $299": what is denied is not what the source would have to hold.
+    refuted = cause is not None and not frame.negated
     if cause is None:
         cause, evidence = _why_right(binding, derivation, solved)
     start, end = frame.mention.start, frame.mention.end
@@ -215,7 +227,8 @@ def _why_wrong(
             return Cause.UNKNOWN_IDENTIFIER, evidence_of(like, solved)
         return None, None
     rival = next((each for each in others if each.fact.role is not Role.HEADER), None)
-    if rival is not None and rival.name + rival.scope > 0.6:
+    digits = same_digits(binding, rival, solved.base) if rival is not None else True
+    if rival is not None and rival.name + rival.scope > 0.6 and not digits:
         return Cause.OTHER_VALUE, evidence_of(rival.fact, solved)
     if derivation.misses and derivation.misses[0].fit > 1.0:
         return Cause.OTHER_RESULT, _evidence_of_program(derivation.misses[0], solved)
@@ -224,7 +237,7 @@ def _why_wrong(
 
 def _state(binding: StateBinding, solved: Solved, choice: Choice, rules: frozenset[Rule]) -> _Judged:
     frame = binding.claim.frame
-    probability = choice.states.probability(state_features(binding, bool(frame.label), frame.text))
+    probability = choice.states.probability(state_features(binding))
     limits = choice.thresholds
     start, end = frame.mention.start, frame.mention.end
     claim = Claim(frame.text, start, end, ClaimKind.STATUS, Verdict.UNCERTAIN, Cause.OPEN, probability)
@@ -266,6 +279,12 @@ def _direction(direction: Direction, judged: Sequence[_Judged], answer: str) -> 
         rule=Rule.DIRECTION,
     )
     return _Judged(claim, 0.5, 0.0, borne_out and not direction.fits)
+
+
+def _denial(start: int, end: int, solved: Solved) -> Claim:
+    """Return the claim of a denial that no source bears out or refutes."""
+    text = solved.read.answer[start:end]
+    return Claim(text, start, end, ClaimKind.STATUS, Verdict.UNCERTAIN, Cause.OPEN, 0.5, None)
 
 
 def _is_output(fact: Fact, solved: Solved) -> bool:

@@ -1,0 +1,84 @@
+"""Claims: what is one, and what it is bound to beyond the words that stand beside it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from spanproof.evaluators.layers.groundedness import Verdict, ground
+from spanproof.evaluators.layers.groundedness.solve.derive import Op
+from spanproof.evaluators.layers.groundedness.solve.solver import solve
+from spanproof.evaluators.layers.groundedness.sources.model import Context, gather
+
+REVENUES = "item,2017,2018,2019\nRevenue,300,420,540\nCosts,100,90,80"
+FARES = json.dumps([{"route": "R1", "prices": {"economy": 164, "business": 391}}])
+ORDERS = json.dumps([{"order": "W11", "status": "pending"}, {"order": "W22", "status": "delivered"}])
+
+
+def solved(outputs, answer, task=""):
+    return solve(gather(outputs, Context(task)), answer)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "answer", "stated"),
+    [
+        (['{"revenue_q1": 563000, "revenue_q2": 372000}'], "Q2 revenue was $372,000.", ["$372,000"]),
+        (["p95_latency_ms: 2847"], "The p95 latency is 2847 ms.", ["2847 ms"]),
+    ],
+)
+def test_an_identifier_that_is_a_word_of_a_field_is_no_claim(outputs, answer, stated):
+    assert [frame.text for frame in solved(outputs, answer).read.frames] == stated
+
+
+def test_last_digits_name_an_identifier_only_where_they_are_stated_as_such():
+    outputs = ['{"payment_methods": {"credit_card_9906644": {"brand": "visa"}}, "total": 120}']
+    named = ground(outputs, "It is charged to the card ending in 6644.")
+    assert [claim.verdict for claim in named.claims] == [Verdict.GROUNDED]
+    plain = ground(outputs, "The total is 6644.")
+    assert plain.verdict is not Verdict.GROUNDED
+
+
+def test_a_count_of_bytes_is_an_amount_although_it_is_as_long_as_an_identifier():
+    (binding, _), *_ = solved(['{"file_bytes": 759259643}'], "The file is 759.3 MB.").values
+    assert binding.equal
+
+
+def test_binary_units_of_a_field_are_read():
+    (binding, _), *_ = solved(["mem_total_mib: 81920"], "There are 80 GiB of memory.").values
+    assert binding.equal
+
+
+def test_a_mean_of_the_years_of_a_row_is_derived():
+    (_, derivation), *_ = solved([REVENUES], "The average revenue from 2017 to 2019 was 420.0001.").values
+    assert not derivation.hits
+    (_, derivation), *_ = solved([REVENUES], "The total revenue from 2017 to 2019 was 1,260.").values
+    assert derivation.hits[0].op is Op.SUM
+    assert len(derivation.hits[0].operands) == 3
+
+
+def test_a_short_answer_takes_the_words_of_the_question():
+    bound = solved([REVENUES], "540", "What was the revenue in 2019?").values[0][0]
+    assert bound.equal[0].name > 0
+    assert bound.equal[0].year == 1
+    assert solved([REVENUES], "540").values[0][0].equal[0].name == 0
+
+
+@pytest.mark.parametrize(("answer", "beside"), [("Economy: $164", 1), ("Business: $164", -1)])
+def test_a_state_that_names_a_field_is_held_against_the_value_behind_it(answer, beside):
+    (state,) = solved([FARES], answer).states
+    assert state.beside == beside
+
+
+def test_the_lines_of_a_list_are_about_what_each_names():
+    answer = "Your orders:\n1. W11 (pending)\n2. W22 (delivered)"
+    for state in solved([ORDERS], answer).states:
+        assert state.equal_scope > state.other_scope
+
+
+def test_a_denial_that_no_source_makes_is_open():
+    outputs = ['{"order": "W11", "total": 45.5}']
+    answer = "The refund of $45.50 has not been sent."
+    assert ground(outputs, answer).verdict is Verdict.UNCERTAIN
+    assert not solved([*outputs, "Notice: the refund was not sent."], answer).denials
+    assert not solved(['{"order": "W11", "refund_sent": false}'], answer).denials
