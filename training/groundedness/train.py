@@ -285,7 +285,7 @@ def _quantile(answers: list[Answer], kind: str, accused: float) -> float:
     return scores[int(accused * len(scores))]
 
 
-def choose(judged: dict[str, list[Answer]], accused: float = 0.012, passed: float = 0.1) -> dict[str, float]:
+def choose(judged: dict[str, list[Answer]], accused: float = 0.012, passed: float = 0.13) -> dict[str, float]:
     """Return thresholds: faithful answers are accused at most so often, changed ones passed so often.
 
     Every set is judged by a model that has not seen it: of sets that it was trained with, a model is too sure.
@@ -306,7 +306,7 @@ def choose(judged: dict[str, list[Answer]], accused: float = 0.012, passed: floa
         for right in (True, False)
     }  # fmt: skip
     best = -1.0
-    for accept in np.linspace(0.2, 0.9, 57):
+    for accept in np.linspace(0.2, 0.7, 51):
         for state in np.linspace(0.1, 0.9, 17):
             # Every set counts the same, however many rows it has.
             taken, slips = (
