@@ -111,7 +111,8 @@ def _numbers(frame: Frame, said: Value, known: Value, fact: Fact) -> Match:
         if same_number(target, candidate, width):
             exact = abs(target - candidate) <= 1e-9 * max(1.0, abs(candidate))
             return match if match is not Match.EXACT or exact else Match.ROUNDED
-        if same_number(abs(target), abs(candidate), width) and target != 0:
+        # A decrease of 5 may be known as -5; a minus that no source has makes another value.
+        if target > 0 and same_number(target, -candidate, width):
             return Match.SIGN
     if said.other is not None and same_number(said.other, known_amount * fact.factor, 0.0):
         return Match.ROUNDED
