@@ -207,7 +207,9 @@ def _why_right(
     if outputs:
         return Cause.STATED, evidence_of(outputs[0].fact, solved, others=[each.fact for each in outputs[1:]])
     if said:
-        return Cause.GIVEN, evidence_of(said[0].fact, solved)
+        # A system prompt is full of examples: what the task or an argument gives comes first.
+        given = min(said, key=lambda each: solved.sources[each.fact.source].kind is SourceKind.SYSTEM)
+        return Cause.GIVEN, evidence_of(given.fact, solved)
     if derivation.hits:
         return Cause.DERIVED, _evidence_of_program(derivation.hits[0], solved)
     if binding.equal:
