@@ -125,8 +125,9 @@ def test_an_agent_that_cannot_be_made_ends_the_experiment_at_once(write_suite, e
     suite = write_suite(refund={})
     with pytest.raises(ExperimentError, match="cannot be made: KeyError: 'MODEL_NAME'"):
         run_experiment(agent("unmade"), suite, tmp_path / "x", engine)
-    with pytest.raises(ExperimentError, match="no_such_name"):
+    with pytest.raises(ExperimentError, match="the module must have no_such_name") as refused:
         run_experiment(agent("no_such_name"), suite, tmp_path / "y", engine)
+    assert "Traceback" not in str(refused.value)
     with pytest.raises(ExperimentError, match="No module named"):
         run_experiment(agent_in_module("no_such_module:x"), suite, tmp_path / "z", engine)
 
@@ -194,6 +195,30 @@ def test_a_program_traces_itself_into_the_experiment(write_suite, engine, tmp_pa
     (trial,) = found.trials
     assert (trial.verdict, trial.reason) == (TrialVerdict.PASSED, "")
     assert trial.steps >= 1
+
+
+def test_answers_and_files_of_a_program_without_spans_are_judged_and_calls_are_not(
+    write_suite, engine, tmp_path
+):
+    answer, file = {"answer": {"contains": "A-17"}}, {"file": {"path": "out/n.csv", "number": 45}}
+    suite = write_suite(
+        answered={"must": [answer, file], "must_not": [{"file": {"path": "secret"}}]},
+        calling={"must": [answer], "must_not": [{"call": {"tool": "delete_order"}}]},
+        wrong={"must": [{"file": {"path": "out/n.csv", "contains": "46"}}]},
+        linked={"must": [{"file": {"path": "link"}}]},
+    )
+    program = agent_program("sh -c 'mkdir out; echo 45.00 > out/n.csv; ln -s /etc/passwd link; cat'")
+    found = run_experiment(program, suite, tmp_path / "x", engine, Settings(timeout_s=60))
+    trials = {trial.case: trial for trial in found.trials}
+    assert {case: trial.verdict for case, trial in trials.items()} == {
+        "answered": TrialVerdict.PASSED,
+        "calling": TrialVerdict.UNJUDGED,
+        "wrong": TrialVerdict.FAILED,
+        "linked": TrialVerdict.FAILED,
+    }
+    assert "OTEL_EXPORTER_OTLP_ENDPOINT" in trials["calling"].reason
+    assert "out/n.csv is 45.00" in trials["wrong"].reason
+    assert "it left no file link that can be read" in trials["linked"].reason
 
 
 def test_the_tools_of_a_program_cannot_answer_from_the_record(write_suite, engine, tmp_path):

@@ -18,9 +18,9 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +28,13 @@ from spanproof.experiments.agents import AgentKind, AgentUnderTest
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.listener import OtlpListener
 from spanproof.experiments.settings import Settings, Tools
+from spanproof.sandbox.untrusted_files import UnsafeFileError, read_beneath
 from spanproof.suites import Case
+from spanproof.suites.requirements import named_files
 from spanproof.trace import RecordedCall
 
 _OUTPUT_BYTES = 64 * 1024
+_FILE_BYTES = 16 * 1024 * 1024
 _IMPORT_S = 300.0
 """How long the agent's module may take to be imported."""
 
@@ -47,6 +50,7 @@ class Ended:
         error: why there is no answer, as a sentence; None where there is one.
         wall_s: from its start to its end.
         output: the end of what it printed.
+        files: those of its work directory that the case's requirements name; None of a service.
     """
 
     answer: str | None
@@ -54,6 +58,7 @@ class Ended:
     wall_s: float
     output: str = ""
     unknown_calls: tuple[Mapping[str, Any], ...] = field(default=())
+    files: Mapping[str, bytes] | None = None
 
 
 class AgentRunner:
@@ -99,18 +104,18 @@ class AgentRunner:
             (work / name).write_text(content, encoding="utf-8")
         match self._agent.kind:
             case AgentKind.MODULE:
-                return self._run_module(case, recorded, seed, folder, trace_file)
+                ended = self._run_module(case, recorded, seed, folder, trace_file)
             case AgentKind.COMMAND:
                 with OtlpListener() as own:
                     ended = _run_program(self._agent, case, self._settings, seed, work, own)
                     own.write(trace_file)
-                    return ended
             case AgentKind.URL:
                 trace_id = secrets.token_hex(16)
                 ended = _call_service(self._agent, case, self._settings, trace_id)
                 if self._listener is not None:
                     self._listener.write(trace_file, trace_id, _SETTLE_S)
                 return ended
+        return replace(ended, files=_read_files(work, named_files(case.required)))
 
     def close(self) -> None:
         """End the process that has the agent's module."""
@@ -154,6 +159,15 @@ class AgentRunner:
             raise _cannot_be_made(self._agent, error)
         shown = f"it raised {error['type']}: {error['message']}" if error else None
         return Ended(given["answer"], shown, wall_s, output, tuple(given["unknown_calls"]))
+
+
+def _read_files(work: Path, names: Iterable[str]) -> dict[str, bytes]:
+    """Return the files of a work directory that are there; links out of it are not followed."""
+    found = {}
+    for name in names:
+        with suppress(OSError, UnsafeFileError):
+            found[name] = read_beneath(work, name, _FILE_BYTES)
+    return found
 
 
 class AgentServer:
@@ -263,8 +277,13 @@ class LineReader:
 
 
 def _cannot_be_made(agent: AgentUnderTest, error: Mapping[str, str]) -> ExperimentError:
+    module, _, name = agent.target.partition(":")
+    message = f"the agent {agent.target} cannot be made: {error['type']}: {error['message']}"
+    if error["traceback"]:
+        return ExperimentError(f"{message}\n{error['traceback'].rstrip()}")
     return ExperimentError(
-        f"the agent {agent.target} cannot be made: {error['type']}: {error['message']}\n{error['traceback']}"
+        f"{message}; the working directory must have the module {module}, or it must be installed, and the"
+        f" module must have {name}"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -33,6 +33,7 @@ class AgentOptions:
         baseline: folder of the experiment to compare with.
         quarantine: whether cases that are flaky in both do not decide.
         send_to: base URL of the collector that gets the trials' traces.
+        rescore: folder of the experiment whose trials are judged again; no agent is run then.
     """
 
     agent: AgentUnderTest | None
@@ -41,6 +42,7 @@ class AgentOptions:
     baseline: Path | None
     quarantine: bool
     send_to: str | None
+    rescore: Path | None
 
 
 _DEFAULTS = Settings()
@@ -105,6 +107,11 @@ _OPTIONS = (
     click.option(
         "--quarantine-flaky", is_flag=True, help="Cases that are flaky in the baseline, too, decide nothing."
     ),
+    click.option(
+        "--rescore",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Judge the trials of this experiment again, without running the agent.",
+    ),
     click.option("--send-to", metavar="URL", help="Send the trials' traces to this collector, too."),
 )
 
@@ -138,8 +145,11 @@ def agent_options(command: Command) -> Command:
             baseline=given.pop("baseline"),
             quarantine=given.pop("quarantine_flaky"),
             send_to=given.pop("send_to"),
+            rescore=given.pop("rescore"),
         )
-        if options.agent is None and (options.settings != _DEFAULTS or options.baseline or options.send_to):
+        if options.rescore is not None:
+            _check_rescore(options)
+        elif options.agent is None and (options.settings != _DEFAULTS or options.baseline or options.send_to):
             raise UsageProblem(
                 "there is no agent to run: frozen runs are judged again, once and offline",
                 "Name the agent: --agent package.module:name, --command LINE or --url URL.",
@@ -150,6 +160,15 @@ def agent_options(command: Command) -> Command:
     for option in reversed(_OPTIONS):
         decorated = option(decorated)
     return decorated  # type: ignore[no-any-return]
+
+
+def _check_rescore(options: AgentOptions) -> None:
+    allowed = replace(_DEFAULTS, jobs=options.settings.jobs)
+    if options.agent is not None or options.settings != allowed or options.baseline:
+        raise UsageProblem(
+            "--rescore runs no agent, and compares with the experiment that it names",
+            "Leave out the agent, --baseline, and the options of how it is run.",
+        )
 
 
 def _agent(module: str | None, command: str | None, url: str | None) -> AgentUnderTest | None:
