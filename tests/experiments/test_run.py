@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from spanproof.experiments import (
     CaseStatus,
@@ -19,6 +20,7 @@ from spanproof.experiments import (
     agent_program,
     agent_service,
     read_baseline,
+    rescore_experiment,
     run_experiment,
 )
 from spanproof.experiments.scores import scores_of
@@ -219,6 +221,31 @@ def test_answers_and_files_of_a_program_without_spans_are_judged_and_calls_are_n
     assert "OTEL_EXPORTER_OTLP_ENDPOINT" in trials["calling"].reason
     assert "out/n.csv is 45.00" in trials["wrong"].reason
     assert "it left no file link that can be read" in trials["linked"].reason
+
+    again = rescore_experiment(tmp_path / "x", suite, tmp_path / "again", engine)
+    assert [(each.case, each.verdict) for each in again.trials] == [
+        (each.case, each.verdict) for each in found.trials
+    ]
+    assert again.comparison is not None
+    assert again.comparison.difference == 0.0
+
+
+def test_stored_trials_are_judged_by_what_the_suite_requires_today(write_suite, engine, tmp_path):
+    suite = write_suite(refund={"must": MUST, "tags": ["safe"]}, second={"must": MUST, "tags": ["risky"]})
+    ran = run_experiment(agent("misquoting"), suite, tmp_path / "x", engine, RECORDED)
+    case = suite / "cases" / "second" / "case.yaml"
+    head = yaml.safe_load(case.read_text())
+    case.write_text(yaml.safe_dump({**head, "must": [{"answer": {"contains": "54.00"}}]}))
+    again = rescore_experiment(tmp_path / "x", suite, tmp_path / "again", engine)
+    statuses = {each.case.id: each.status for each in again.cases}
+    assert statuses == {"refund": CaseStatus.REPRODUCED, "second": CaseStatus.FIXED}
+    assert again.trials[0].answer == ran.trials[0].answer
+    assert list(again.groups) == [("tag", "risky", 1, 1), ("tag", "safe", 0, 1)]
+    head = again.json_head()
+    assert [each["interval"] is not None for each in head["groups"]] == [True, True]
+    assert head["judge_s"] > 0
+    with pytest.raises(ExperimentError, match="holds another experiment: its rescored"):
+        rescore_experiment(tmp_path / "x", suite, tmp_path / "x", engine)
 
 
 def test_the_tools_of_a_program_cannot_answer_from_the_record(write_suite, engine, tmp_path):
