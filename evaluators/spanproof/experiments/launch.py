@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from spanproof.experiments.agents import AgentKind, AgentUnderTest
+from spanproof.experiments.container import run_in_container
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.listener import OtlpListener
 from spanproof.experiments.settings import Settings, Tools
@@ -304,7 +305,13 @@ def _run_program(
         "SPANPROOF_SEED": str(seed),
     }
     stdin = (case.task or "").encode()
-    code, wall_s, output = _run(agent.command, settings.timeout_s, work, environment, stdin)
+    if agent.image:
+        code, wall_s, printed = run_in_container(
+            agent.image, agent.command, settings.timeout_s, work, environment, stdin
+        )
+    else:
+        code, wall_s, printed = _run(agent.command, settings.timeout_s, work, environment, stdin)
+    output = printed[-_OUTPUT_BYTES:].decode("utf-8", "replace")
     if code is None:
         return Ended(None, f"it did not answer within {settings.timeout_s:g} s", wall_s, output)
     if code:
@@ -336,7 +343,7 @@ def _run(
     work: Path,
     environment: Mapping[str, str],
     stdin: bytes = b"",
-) -> tuple[int | None, float, str]:
+) -> tuple[int | None, float, bytes]:
     """Run a program in a session of its own; returns its exit code, None where it was killed."""
     start = time.monotonic()
     try:
@@ -356,12 +363,12 @@ def _run(
     try:
         output, _ = process.communicate(stdin, timeout=timeout_s)
     except subprocess.TimeoutExpired:
-        return None, time.monotonic() - start, ""
+        return None, time.monotonic() - start, b""
     finally:
         # What the agent left running, and the agent itself where it is late or we are interrupted.
         _kill_group(process.pid)
         process.wait()
-    return process.returncode, time.monotonic() - start, output[-_OUTPUT_BYTES:].decode("utf-8", "replace")
+    return process.returncode, time.monotonic() - start, output
 
 
 def _plain(call: RecordedCall) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def run_experiment(
     results = ExperimentFolder(folder)
     head = {
         "suite": str(suite.resolve()),
-        "agent": {"kind": agent.kind.value, "target": agent.target},
+        "agent": {"kind": agent.kind.value, "target": agent.target, "image": agent.image},
         "seed": settings.seed,
         "tools": settings.tools.value,
     }

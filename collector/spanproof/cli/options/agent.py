@@ -49,6 +49,7 @@ _DEFAULTS = Settings()
 _OPTIONS = (
     click.option("--agent", metavar="MODULE:NAME", help="Run this agent, or what this factory makes."),
     click.option("--command", metavar="LINE", help="Run this program: task on stdin, answer on stdout."),
+    click.option("--image", help="With --command: in a container of this local image."),
     click.option("--url", help="Run the agent behind this URL: POST {task}, the answer in the response."),
     click.option(
         "--tools",
@@ -128,8 +129,11 @@ def agent_options(command: Command) -> Command:
         names = [option for option in ("agent", "command", "url") if given[option] is not None]
         if len(names) > 1:
             raise UsageProblem(f"--{names[0]} is given with --{names[1]}", "Name one agent.")
+        image = given.pop("image")
+        if image is not None and names != ["command"]:
+            raise UsageProblem("--image is given without --command", "A container runs a program: name it.")
         options = AgentOptions(
-            agent=_agent(given.pop("agent"), given.pop("command"), given.pop("url")),
+            agent=_agent(given.pop("agent"), given.pop("command"), given.pop("url"), image or ""),
             settings=Settings(
                 trials=given.pop("trials"),
                 jobs=given.pop("jobs"),
@@ -171,9 +175,9 @@ def _check_rescore(options: AgentOptions) -> None:
         )
 
 
-def _agent(module: str | None, command: str | None, url: str | None) -> AgentUnderTest | None:
+def _agent(module: str | None, command: str | None, url: str | None, image: str) -> AgentUnderTest | None:
     if module is not None:
         return agent_in_module(module)
     if command is not None:
-        return agent_program(command)
+        return agent_program(command, image)
     return agent_service(url) if url is not None else None
