@@ -91,7 +91,9 @@ def _open_daemon() -> Iterator[APIClient]:
             yield client
     except DockerException as problem:
         why = " ".join(str(getattr(problem, "explanation", None) or problem).split())[:500]
-        raise ExperimentError(f"the container daemon refused: {why}") from problem
+        raise ExperimentError(
+            f"no container daemon took it: {why}; see that one runs, or name another in DOCKER_HOST"
+        ) from problem
 
 
 def _restrict(client: APIClient, work: Path) -> Any:
