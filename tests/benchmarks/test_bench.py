@@ -42,7 +42,8 @@ def test_a_report_has_rates_intervals_and_the_protocol(write_rows: WriteRows, tm
         for number in range(3)
         for trial in range(2)
     ]
-    samples = write_rows(*lines, name="samples.jsonl")
+    strange = {"task_id": "Own/77", "completion": right}
+    samples = write_rows(*lines, strange, name="samples.jsonl")
     out = tmp_path / "graded.jsonl"
     ran = _bench(
         "humaneval", "--problems", problems, "--samples", samples, "--k", 1, "--k", 2,
@@ -59,6 +60,8 @@ def test_a_report_has_rates_intervals_and_the_protocol(write_rows: WriteRows, tm
     graded = [json.loads(line) for line in out.read_text().splitlines()]
     found = [each["grades"]["tests"]["grade"] for each in graded]
     assert found == ["failed", "passed", "passed", "failed", "failed", "passed"]
+    assert "answers to no problem of the file are left out: Own/77" in ran.stderr
+    assert "problems without an answer are in no rate: Own/3" in ran.stderr
 
 
 def test_the_exit_code_is_by_the_rate(write_rows: WriteRows) -> None:

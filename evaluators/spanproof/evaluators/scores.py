@@ -272,9 +272,9 @@ def nearest(layer: Layer, name: str, also: Iterable[tuple[Layer, str]] = ()) -> 
         if spec.is_raw and (spec.layer, spec.name.rpartition("_")[0]) == (layer, name):
             return spec.id
     known = {*_BY_NAME, *also} - {(layer, name)}
-    of_layer = sorted(each for known_layer, each in known if known_layer is layer)
+    of_layer = sorted({each for known_layer, each in known if known_layer is layer} | {"score"})
     if near := get_close_matches(name, of_layer, n=1, cutoff=0.75):
-        return score_id(layer, near[0])
+        return score_id(layer, layer.value if near[0] == "score" else near[0])
     elsewhere = sorted(known_layer for known_layer, each in known if each == name)
     return f"{elsewhere[0].value}.{name}" if elsewhere else None
 

@@ -18,20 +18,24 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from spanproof.experiments.agents import AgentKind, AgentUnderTest
+from spanproof.experiments.container import run_in_container
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.listener import OtlpListener
 from spanproof.experiments.settings import Settings, Tools
+from spanproof.sandbox.untrusted_files import UnsafeFileError, read_beneath
 from spanproof.suites import Case
+from spanproof.suites.requirements import named_files
 from spanproof.trace import RecordedCall
 
 _OUTPUT_BYTES = 64 * 1024
+_FILE_BYTES = 16 * 1024 * 1024
 _IMPORT_S = 300.0
 """How long the agent's module may take to be imported."""
 
@@ -47,6 +51,7 @@ class Ended:
         error: why there is no answer, as a sentence; None where there is one.
         wall_s: from its start to its end.
         output: the end of what it printed.
+        files: those of its work directory that the case's requirements name; None of a service.
     """
 
     answer: str | None
@@ -54,6 +59,7 @@ class Ended:
     wall_s: float
     output: str = ""
     unknown_calls: tuple[Mapping[str, Any], ...] = field(default=())
+    files: Mapping[str, bytes] | None = None
 
 
 class AgentRunner:
@@ -99,18 +105,18 @@ class AgentRunner:
             (work / name).write_text(content, encoding="utf-8")
         match self._agent.kind:
             case AgentKind.MODULE:
-                return self._run_module(case, recorded, seed, folder, trace_file)
+                ended = self._run_module(case, recorded, seed, folder, trace_file)
             case AgentKind.COMMAND:
                 with OtlpListener() as own:
                     ended = _run_program(self._agent, case, self._settings, seed, work, own)
                     own.write(trace_file)
-                    return ended
             case AgentKind.URL:
                 trace_id = secrets.token_hex(16)
                 ended = _call_service(self._agent, case, self._settings, trace_id)
                 if self._listener is not None:
                     self._listener.write(trace_file, trace_id, _SETTLE_S)
                 return ended
+        return replace(ended, files=_read_files(work, named_files(case.required)))
 
     def close(self) -> None:
         """End the process that has the agent's module."""
@@ -154,6 +160,15 @@ class AgentRunner:
             raise _cannot_be_made(self._agent, error)
         shown = f"it raised {error['type']}: {error['message']}" if error else None
         return Ended(given["answer"], shown, wall_s, output, tuple(given["unknown_calls"]))
+
+
+def _read_files(work: Path, names: Iterable[str]) -> dict[str, bytes]:
+    """Return the files of a work directory that are there; links out of it are not followed."""
+    found = {}
+    for name in names:
+        with suppress(OSError, UnsafeFileError):
+            found[name] = read_beneath(work, name, _FILE_BYTES)
+    return found
 
 
 class AgentServer:
@@ -263,8 +278,13 @@ class LineReader:
 
 
 def _cannot_be_made(agent: AgentUnderTest, error: Mapping[str, str]) -> ExperimentError:
+    module, _, name = agent.target.partition(":")
+    message = f"the agent {agent.target} cannot be made: {error['type']}: {error['message']}"
+    if error["traceback"]:
+        return ExperimentError(f"{message}\n{error['traceback'].rstrip()}")
     return ExperimentError(
-        f"the agent {agent.target} cannot be made: {error['type']}: {error['message']}\n{error['traceback']}"
+        f"{message}; the working directory must have the module {module}, or it must be installed, and the"
+        f" module must have {name}"
     )
 
 
@@ -285,7 +305,13 @@ def _run_program(
         "SPANPROOF_SEED": str(seed),
     }
     stdin = (case.task or "").encode()
-    code, wall_s, output = _run(agent.command, settings.timeout_s, work, environment, stdin)
+    if agent.image:
+        code, wall_s, printed = run_in_container(
+            agent.image, agent.command, settings.timeout_s, work, environment, stdin
+        )
+    else:
+        code, wall_s, printed = _run(agent.command, settings.timeout_s, work, environment, stdin)
+    output = printed[-_OUTPUT_BYTES:].decode("utf-8", "replace")
     if code is None:
         return Ended(None, f"it did not answer within {settings.timeout_s:g} s", wall_s, output)
     if code:
@@ -317,7 +343,7 @@ def _run(
     work: Path,
     environment: Mapping[str, str],
     stdin: bytes = b"",
-) -> tuple[int | None, float, str]:
+) -> tuple[int | None, float, bytes]:
     """Run a program in a session of its own; returns its exit code, None where it was killed."""
     start = time.monotonic()
     try:
@@ -337,12 +363,12 @@ def _run(
     try:
         output, _ = process.communicate(stdin, timeout=timeout_s)
     except subprocess.TimeoutExpired:
-        return None, time.monotonic() - start, ""
+        return None, time.monotonic() - start, b""
     finally:
         # What the agent left running, and the agent itself where it is late or we are interrupted.
         _kill_group(process.pid)
         process.wait()
-    return process.returncode, time.monotonic() - start, output[-_OUTPUT_BYTES:].decode("utf-8", "replace")
+    return process.returncode, time.monotonic() - start, output
 
 
 def _plain(call: RecordedCall) -> dict[str, Any]:
