@@ -79,7 +79,7 @@ def run(
             report = run_trials(suite, trials, engine, bar)
     if isinstance(report, Experiment) and trials.send_to:
         inform(f"{format_count(send_trials(report, trials.send_to), 'trial')} sent to {trials.send_to}")
-    outputs.write(report.to_table(), as_json=as_json)
+    outputs.write(report.to_table(), as_json=as_json, format_page=lambda _: _format_page(report))
     if as_json and isinstance(report, Experiment):
         print_json_list(report.json_head(), "cases", report.json_cases())
     elif as_json:
@@ -89,6 +89,13 @@ def run(
     else:
         print_report(report)
     return EXIT_PASS if report.passed else EXIT_GATE_FAILED
+
+
+def _format_page(report: SuiteReport | Experiment) -> str:
+    # The console's packages are loaded only where a page is written.
+    from spanproof.api.report import format_suite_report
+
+    return format_suite_report(report)
 
 
 def run_trials(suite: Path, options: AgentOptions, engine: Engine, bar: Progress) -> Experiment:
