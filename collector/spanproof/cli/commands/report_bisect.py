@@ -73,7 +73,7 @@ def command(
         rows = store.traces(project=query.project, since_ns=query.since_ns, cohort=cohort, limit=limit)
         task = bar.add_task("reading traces", total=len(rows))
         ids = [row.trace_id for row in rows]
-        observations = []
+        observations: list[Observation] = []
         for first in range(0, len(ids), _BATCH):
             observations += _observations(store, ids[first : first + _BATCH], wanted, cohort)
             bar.advance(task, _BATCH)
