@@ -28,8 +28,6 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from waiting import wait_until
 
-from spanproof.sandbox.registry import open_sandbox
-
 from ..e2b.machine import Machine, require_machines
 
 TOKEN = "a-test-token"
@@ -65,7 +63,6 @@ class Cluster:
         self.policies: list[dict[str, Any]] = []
         self.patches: list[dict[str, Any]] = []
         self.trouble = Trouble()
-        self._jail = open_sandbox("jail", workers=8)
         self._listed: set[str] = set()
 
     @property
@@ -79,7 +76,6 @@ class Cluster:
             machine.end()
         for machine in self.machines.values():
             machine.join()
-        self._jail.close()
 
     async def create(self, request: Request) -> Response:
         """POST …/jobs."""
@@ -92,8 +88,8 @@ class Cluster:
         name = body["metadata"]["name"]
         (container,) = body["spec"]["template"]["spec"]["containers"]
         added = container["securityContext"]["capabilities"].get("add", ())
-        jail = None if "SYS_ADMIN" in added else self._jail
-        self.machines[name] = Machine(jail, asyncio.get_running_loop())
+        as_root = "SYS_ADMIN" in added
+        self.machines[name] = Machine(None, asyncio.get_running_loop(), as_root=as_root)
         started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.jobs[name] = {**body, "status": {"active": 1, "startTime": started}}
         return JSONResponse(self.jobs[name], 201)
