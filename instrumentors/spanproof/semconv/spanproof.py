@@ -129,6 +129,13 @@ ENVIRONMENT_PLATFORM: Final = define(
     "spanproof.environment.platform", "string", "linux-x86_64", "as `sysconfig.get_platform()` names it"
 )
 
+ENVIRONMENT_IMAGE_NAME: Final = define(
+    "spanproof.environment.image.name", "string", "registry/agent:7", "of the image that the process runs in"
+)
+ENVIRONMENT_IMAGE_DIGEST: Final = define(
+    "spanproof.environment.image.digest", "string", "sha256:9f86d0…", "of the image that the process runs in"
+)
+
 # --- tools and messages ---
 TOOL_POSITIONAL: Final = define(
     "spanproof.tool.call.positional", "string", "[1,2]",

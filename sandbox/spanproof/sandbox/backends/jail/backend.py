@@ -23,7 +23,7 @@ from spanproof.sandbox.backends.jail.pool import (
     select_kind,
     select_session_kind,
 )
-from spanproof.sandbox.backends.jail.run.job import build_job, check_database_made, here
+from spanproof.sandbox.backends.jail.run.job import build_job, check_database_made, check_language, here
 from spanproof.sandbox.backends.jail.run.session import JailSession, Loan, build_session_job
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.environments import Environments, Leases
@@ -31,6 +31,7 @@ from spanproof.sandbox.errors import BadSetting, UnsupportedLanguage
 from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.guest.wire import Frame, Header
 from spanproof.sandbox.model import Execution, PackageSet, Program, SessionSpec, Tier
+from spanproof.sandbox.toolchains import TOOLCHAINS, build_script, read_outcome
 
 _GRACE_S = 15.0
 
@@ -60,6 +61,9 @@ class JailSandbox(Sandbox):
 
     def run(self, program: Program) -> Execution:
         """Run one program; see `Sandbox.run`."""
+        if program.language in TOOLCHAINS:
+            check_language(program.language, self._runtimes)
+            return read_outcome(program, self.run(build_script(program)))
         header, parts = build_job(program, self._runtimes)
         kind = self._kind_with(program.fixtures.packages) or select_kind(program)
         self._turns.get()

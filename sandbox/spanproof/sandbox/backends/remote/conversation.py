@@ -1,7 +1,7 @@
 """One command on a machine, as lines of JSON both ways.
 
-A thread reads the SDK's stream, so that the caller waits on its own clock and can be interrupted. What comes
-is the machine's word: bounded, parsed as JSON and nothing more, and dropped where it lacks the run's token.
+A thread reads the stream, so that the caller waits on its own clock and can be interrupted. What comes is the
+machine's word: bounded, parsed as JSON and nothing more, and dropped where it lacks the run's token.
 """
 
 from __future__ import annotations
@@ -24,8 +24,13 @@ class Conversation:
     """What a command says, line by line; and where it listens, what it receives."""
 
     def __init__(
-        self, open_stream: Callable[[], Any], translate: Callable[[Exception], Exception], token: str
+        self,
+        service: str,
+        open_stream: Callable[[], Any],
+        translate: Callable[[Exception], Exception],
+        token: str,
     ) -> None:
+        self._service = service
         self._open_stream = open_stream
         self._translate = translate
         self._token = token
@@ -34,7 +39,7 @@ class Conversation:
         self._errors = ""
         self._budget = _SMALLEST_BUDGET
         self._lines: queue.SimpleQueue[Header | Exception] = queue.SimpleQueue()
-        threading.Thread(target=self._read, name="e2b-stream", daemon=True).start()
+        threading.Thread(target=self._read, name=f"{service}-stream", daemon=True).start()
 
     def close(self) -> None:
         """Listen no more; the command goes on until its machine ends it."""
@@ -85,7 +90,7 @@ class Conversation:
             self._lines.put(self._translate(problem))
             return
         errors = f": {self._errors.strip()}" if self._errors.strip() else ""
-        self._lines.put(SandboxBroken(f"e2b: the command ended without a report{errors}"))
+        self._lines.put(SandboxBroken(f"{self._service}: the command ended without a report{errors}"))
 
     def _listen(self) -> None:
         pending: list[str] = []
@@ -98,19 +103,18 @@ class Conversation:
                 continue
             self._budget -= len(out)
             if self._budget < 0:
-                raise SandboxBroken("e2b: the machine says more than a run may")
+                raise SandboxBroken(f"{self._service}: the machine says more than a run may")
             *ended, rest = out.split("\n")
             for piece in ended:
-                self._lines.put(_parse_line("".join((*pending, piece))))
+                self._lines.put(self._parse_line("".join((*pending, piece))))
                 pending.clear()
             pending.append(rest)
 
-
-def _parse_line(text: str) -> Header:
-    try:
-        line = json.loads(text)
-    except (ValueError, RecursionError):
-        line = None
-    if not isinstance(line, dict):
-        raise SandboxBroken(f"e2b: the machine said what is no line of ours: {text[:200]!r}")
-    return line
+    def _parse_line(self, text: str) -> Header:
+        try:
+            line = json.loads(text)
+        except (ValueError, RecursionError):
+            line = None
+        if not isinstance(line, dict):
+            raise SandboxBroken(f"{self._service}: the machine said what is no line of ours: {text[:200]!r}")
+        return line

@@ -16,13 +16,13 @@ import select
 import time
 from typing import Any
 
-from spanproof.sandbox.backends.e2b.guest import tree
-from spanproof.sandbox.backends.e2b.guest.lines import Lines
-from spanproof.sandbox.backends.e2b.guest.served import Served
-from spanproof.sandbox.backends.e2b.guest.start import Started
-from spanproof.sandbox.backends.e2b.guest.workspace import Workspace
 from spanproof.sandbox.backends.jail.namespaces.process_tree import reap_strays
 from spanproof.sandbox.backends.jail.run.output import Stream
+from spanproof.sandbox.backends.remote.guest import tree
+from spanproof.sandbox.backends.remote.guest.lines import Lines
+from spanproof.sandbox.backends.remote.guest.served import Served
+from spanproof.sandbox.backends.remote.guest.start import Started
+from spanproof.sandbox.backends.remote.guest.workspace import Workspace
 from spanproof.sandbox.guest.inbox import message
 from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Header
 

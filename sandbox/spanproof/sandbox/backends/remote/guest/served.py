@@ -10,9 +10,9 @@ import select
 from pathlib import Path
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.e2b.guest.overheard import Overheard
 from spanproof.sandbox.backends.jail.namespaces.network import Loopback
 from spanproof.sandbox.backends.jail.seccomp.attempts import Record
+from spanproof.sandbox.backends.remote.guest.overheard import Overheard
 from spanproof.sandbox.tape.tape import Tape
 
 _NAME_SERVICES = {

@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable
 
 from spanproof.sandbox.backend import AnswerTool, Session
-from spanproof.sandbox.backends.e2b.conversation import Conversation
-from spanproof.sandbox.backends.e2b.job import source_of
-from spanproof.sandbox.backends.e2b.machine import Machine
-from spanproof.sandbox.backends.e2b.output import output_of
+from spanproof.sandbox.backends.remote.conversation import Conversation
+from spanproof.sandbox.backends.remote.job import source_of
+from spanproof.sandbox.backends.remote.machine import Machine
+from spanproof.sandbox.backends.remote.output import output_of
 from spanproof.sandbox.calls import answer_call
 from spanproof.sandbox.errors import SandboxBroken
 from spanproof.sandbox.guest.outcome import build_execution
@@ -23,7 +23,7 @@ _START_S = 30.0
 _GRACE_S = 10.0
 
 
-class E2BSession(Session):
+class RemoteSession(Session):
     """One interpreter over several programs, on a machine of its own."""
 
     def __init__(
@@ -45,7 +45,7 @@ class E2BSession(Session):
         except TimeoutError:
             ready = False
         if not ready:
-            raise SandboxBroken(f"e2b: the session on machine {machine.id} did not start")
+            raise SandboxBroken(f"{machine.service}: the session on machine {machine.id} did not start")
 
     def execute(self, source: str) -> Execution:
         """Run one step; see `Session.execute`."""

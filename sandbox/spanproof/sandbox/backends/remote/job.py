@@ -59,7 +59,7 @@ def source_of(text: str) -> str:
     return packed(text.encode("utf-8", "surrogatepass"))
 
 
-def check_fixtures(fixtures: Fixtures, language: str) -> None:
+def check_fixtures(fixtures: Fixtures, language: str, service: str) -> None:
     """Refuse what cannot be fixed over there.
 
     Raises:
@@ -75,4 +75,4 @@ def check_fixtures(fixtures: Fixtures, language: str) -> None:
     }
     for name, wanted in required.items():
         if wanted:
-            raise UnsupportedFixtures(f"the e2b backend cannot give {name}; use the jail")
+            raise UnsupportedFixtures(f"the {service} backend cannot give {name}; use the jail")

@@ -11,9 +11,9 @@ import secrets
 import select
 import time
 
-from spanproof.sandbox.backends.e2b.guest import tree
-from spanproof.sandbox.backends.e2b.guest.watch import Run
 from spanproof.sandbox.backends.jail.namespaces import memory
+from spanproof.sandbox.backends.remote.guest import tree
+from spanproof.sandbox.backends.remote.guest.watch import Run
 from spanproof.sandbox.guest.wire import Header
 
 _CALLS_A_STEP = 10_000

@@ -1,4 +1,4 @@
-"""`python -m spanproof.sandbox.backends.e2b.guest JOB`: do the one job a file describes, and report of it.
+"""`python -m spanproof.sandbox.backends.remote.guest JOB`: do the one job a file describes, and report of it.
 
 Output is lines of JSON; see `lines`.
 """
@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from spanproof.sandbox import guest, kernel
-from spanproof.sandbox.backends.e2b.guest.lines import Lines
-from spanproof.sandbox.backends.e2b.guest.served import Served
-from spanproof.sandbox.backends.e2b.guest.start import start
-from spanproof.sandbox.backends.e2b.guest.steps import SessionRun
-from spanproof.sandbox.backends.e2b.guest.watch import Run
-from spanproof.sandbox.backends.e2b.guest.workspace import make_workspace, separate
 from spanproof.sandbox.backends.jail.node import find_node
+from spanproof.sandbox.backends.remote.guest.lines import Lines
+from spanproof.sandbox.backends.remote.guest.served import Served
+from spanproof.sandbox.backends.remote.guest.start import start
+from spanproof.sandbox.backends.remote.guest.steps import SessionRun
+from spanproof.sandbox.backends.remote.guest.watch import Run
+from spanproof.sandbox.backends.remote.guest.workspace import make_workspace, separate
 from spanproof.sandbox.model import Limits
 
 _NODE = {"javascript": "main.js", "typescript": "main.ts"}

@@ -17,21 +17,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from spanproof.sandbox.backends.e2b.conversation import Conversation
-from spanproof.sandbox.backends.e2b.service import error_of, make_remote
-from spanproof.sandbox.backends.e2b.settings import Settings
+from spanproof.sandbox.backends.remote.conversation import Conversation
+from spanproof.sandbox.backends.remote.service import Host, Service
 from spanproof.sandbox.errors import SandboxBroken
 from spanproof.sandbox.guest.wire import Header
-
-if TYPE_CHECKING:
-    from e2b import Sandbox as Remote
 
 _LOG = logging.getLogger(__name__)
 _KILL_TRIES = 3
 _MARGIN_S = 30
-_USER = "root"  # the guest gives it up before a program runs; without it, nothing keeps programs apart
 _UNPACK = """
 import sys, zipfile
 if sys.version_info < (3, 11):
@@ -54,19 +48,20 @@ class Life:
 
 
 class Machine:
-    """A remote sandbox. One caller at a time; `kill` from anywhere."""
+    """A remote machine with our guest on it. One caller at a time; `kill` from anywhere."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._lifetime_s = settings.lifetime_s
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self.service = service.name
+        self._lifetime_s = service.lifetime_s
         self.life = Life(time.monotonic())
-        self._remote = make_remote(settings, self._lifetime_s)
-        self.id = self._remote.sandbox_id
+        self._host = service.make(self._lifetime_s)
+        self.id = self._host.id
         self.runs = 0
         self._base = f"/tmp/spanproof-{secrets.token_hex(8)}"  # noqa: S108 - on the machine, and unguessable
         self._archive = f"{self._base}.zip"
         # Runs at the interpreter's end too.
-        self.kill: Callable[[], object] = weakref.finalize(self, _kill, self._remote, self.life, settings)
+        self.kill: Callable[[], object] = weakref.finalize(self, _kill, self._host, self.life, service)
         try:
             self._write(self._archive, guest_archive())
         except BaseException:
@@ -87,17 +82,10 @@ class Machine:
             self._write(f"{path}.{name}", data)
         command = self._guest(path)
 
-        def open_stream() -> Any:
-            return self._remote.commands.run(
-                command, background=True, user=_USER, stdin=talks, timeout=0, retain_output=False
-            )
-
         def translate(problem: Exception) -> Exception:
-            return SandboxBroken(
-                str(error_of(problem, self._settings, f"run a command on machine {self.id}"))
-            )
+            return SandboxBroken(str(self._service.explain(problem, f"run a command on machine {self.id}")))
 
-        return Conversation(open_stream, translate, token)
+        return Conversation(self.service, lambda: self._host.start(command, talks=talks), translate, token)
 
     def outlasts(self, seconds: float) -> None:
         """Make sure that the service lets it live for as long.
@@ -108,48 +96,49 @@ class Machine:
         needed = self.life.seconds + seconds + _MARGIN_S
         if needed <= self._lifetime_s:
             return
-        more = int(max(seconds + 2 * _MARGIN_S, self._settings.lifetime_s))
-        self._do("keep the machine", lambda: self._remote.set_timeout(more))
+        more = int(max(seconds + 2 * _MARGIN_S, self._service.lifetime_s))
+        self._do("keep the machine", lambda: self._host.prolong(more))
         self._lifetime_s = int(self.life.seconds) + more
 
     def _guest(self, path: str) -> str:
         """The command that does a job; the first one unpacks our guest, and shows a Python too old."""
         fixed = f'env -i PATH="$PATH" PYTHONPATH={self._base} PYTHONHASHSEED=0 PYTHONUTF8=1'
-        run = f"cd / && exec {fixed} python3 -s -P -m spanproof.sandbox.backends.e2b.guest {path}"
+        run = f"cd / && exec {fixed} python3 -s -P -m spanproof.sandbox.backends.remote.guest {path}"
         if self.runs > 1:
             return run
         return f"{shlex.join(['python3', '-I', '-c', _UNPACK, self._archive, self._base])} && {run}"
 
     def _write(self, path: str, data: bytes) -> None:
-        self._do("write a file", lambda: self._remote.files.write(path, data, user=_USER))
+        self._do("write a file", lambda: self._host.write(path, data))
 
     def _do(self, doing: str, step: Callable[[], object]) -> None:
         try:
             step()
         except Exception as problem:
-            cause = error_of(problem, self._settings, f"{doing} on machine {self.id}")
+            cause = self._service.explain(problem, f"{doing} on machine {self.id}")
             raise SandboxBroken(str(cause)) from problem
 
 
-def _kill(remote: Remote, life: Life, settings: Settings) -> None:
+def _kill(host: Host, life: Life, service: Service) -> None:
     """End a machine; a failure is reported, because it goes on to cost until its lifetime is over."""
     cause = ""
     for _ in range(_KILL_TRIES):
         try:
-            remote.kill(request_timeout=settings.request_timeout_s)
+            host.end()
             break
         except Exception as problem:  # noqa: BLE001 - tried again, then reported
             cause = f"{type(problem).__name__}: {problem}"
     else:
         _LOG.warning(
-            "e2b machine %s could not be ended (%s); the service ends it when its lifetime is over",
-            remote.sandbox_id,
+            "%s machine %s could not be ended (%s); the service ends it when its lifetime is over",
+            service.name,
+            host.id,
             cause[:300],
         )
     life.ended_at = time.monotonic()
-    price = settings.price_per_second
+    price = service.price_per_second
     cost = "" if price is None else f", cost {life.seconds * price:.6f}"
-    _LOG.info("e2b machine %s lived %.1f s%s", remote.sandbox_id, life.seconds, cost)
+    _LOG.info("%s machine %s lived %.1f s%s", service.name, host.id, life.seconds, cost)
 
 
 @cache
@@ -165,8 +154,8 @@ def guest_archive() -> bytes:
             if path.suffix in (".py", ".cjs")
         ),
         *(package / "backends" / name for name in ("__init__.py", "pinned.py")),
-        *(package / "backends/e2b").glob("__init__.py"),
-        *(package / "backends/e2b/guest").glob("*.py"),
+        *(package / "backends/remote").glob("__init__.py"),
+        *(package / "backends/remote/guest").glob("*.py"),
     ]
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
