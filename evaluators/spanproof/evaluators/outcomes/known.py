@@ -40,6 +40,7 @@ class Known:
     _values: list[float] = field(default_factory=list)
     _worked_out: set[str] = field(default_factory=set)
     _given: set[str] = field(default_factory=set)
+    _given_values: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Take the task, and what two of its numbers give."""
@@ -53,13 +54,7 @@ class Known:
 
     def add(self, text: str) -> None:
         """Take a source's text."""
-        if not text:
-            return
-        self.words.append(text[:_MAX_TEXT].casefold())
-        for number in numbers_in(text):
-            if number not in self.numbers:
-                self.numbers.add(number)
-                insort(self._values, float(number))
+        self._take(text)
 
     def holds(self, number: str) -> bool:
         """Whether a source holds a number, given in its plain form."""
@@ -78,12 +73,34 @@ class Known:
 
     def add_result(self, text: str) -> None:
         """Take what a tool or sourced code gave."""
-        self.add(text)
-        self._given |= numbers_in(text)
+        for number in self._take(text) - self._given:
+            self._given.add(number)
+            insort(self._given_values, float(number))
+
+    def _take(self, text: str) -> frozenset[str]:
+        """Take a text; return its numbers."""
+        if not text:
+            return frozenset()
+        self.words.append(text[:_MAX_TEXT].casefold())
+        numbers = numbers_in(text)
+        for number in numbers - self.numbers:
+            self.numbers.add(number)
+            insort(self._values, float(number))
+        return numbers
 
     def gave(self, number: str) -> bool:
         """Whether a tool or sourced code gave a number, given in its plain form."""
-        return any(rounds_to(each, number) for each in self._given)
+        if number in self._given:
+            return True
+        margin = _margin(number)
+        if margin is None:
+            return False
+        wanted = float(number)
+        # What is beyond this is so by more than the errors of binary fractions; the rest is compared exactly.
+        reach = margin * (1 + 1e-9) + abs(wanted) * 1e-12
+        low = bisect_left(self._given_values, wanted - reach)
+        near = self._given_values[low : bisect_right(self._given_values, wanted + reach)]
+        return any(abs(value - wanted) <= margin for value in near)
 
     @property
     def gave_values(self) -> bool:
@@ -136,7 +153,12 @@ def rounds_to(number: str, written: str) -> bool:
     """Whether a number is, at the precision of the other, that other: 56833.333 and 56,833.33."""
     if number == written:
         return True
-    places = len(written.partition(".")[2])
+    margin = _margin(written)
+    return margin is not None and abs(float(number) - float(written)) <= margin
+
+
+def _margin(written: str) -> float | None:
+    """How far a number may be from this one, to be it at its precision; None where it has too few digits."""
     if len(written.replace(".", "")) < _FEWEST_DIGITS:
-        return False
-    return bool(abs(float(number) - float(written)) <= 0.5 * 10.0**-places)
+        return None
+    return float(0.5 * 10.0 ** -len(written.partition(".")[2]))

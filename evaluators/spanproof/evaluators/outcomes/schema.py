@@ -2,7 +2,7 @@
 
 In: texts that the run read (prompts, results of tools) and its other queries. Out: a `Schema`, and the names
 of a query that it denies. A table is known by its `CREATE TABLE`, as prompts and schema tools show it; of a
-table that was not shown nothing is said. Nothing is run here.
+table that was not shown nothing is said. Nothing is run here. The parser is loaded with the first statement.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-
-import sqlglot
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from typing import TYPE_CHECKING
 
 from spanproof.evaluators.outcomes.queries import statements
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 _CREATE = re.compile(r"CREATE\s+(?:TEMP(?:ORARY)?\s+)?TABLE\b[^()]{1,200}\(", re.IGNORECASE)
 _DIALECTS = ("sqlite", "postgres", "mysql", "duckdb", "tsql", "bigquery", "snowflake", "clickhouse")
@@ -40,6 +40,8 @@ class Schema:
 
     def looked_up(self, query: str) -> int:
         """How many columns of a query can be looked up."""
+        from sqlglot import exp
+
         return len(
             {
                 column.name.lower()
@@ -51,6 +53,8 @@ class Schema:
 
     def _of(self, statement: exp.Expr) -> frozenset[str] | None:
         """The columns of all tables of a statement, None where one of them was not shown."""
+        from sqlglot import exp
+
         if list(statement.find_all(exp.CTE, exp.Subquery, exp.Lateral, exp.Unnest)):
             return None
         tables = {table.name.lower() for table in statement.find_all(exp.Table)}
@@ -59,6 +63,8 @@ class Schema:
         return frozenset[str]().union(*(self.tables[table] for table in tables))
 
     def _unknown(self, statement: exp.Expr) -> Iterator[str]:
+        from sqlglot import exp
+
         known = self._of(statement)
         if known is None:
             return
@@ -98,6 +104,10 @@ def _statement(text: str, start: int) -> str:
 
 
 def _defined(definition: str) -> tuple[str, frozenset[str]] | None:
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
     for dialect in _DIALECTS if definition else ():
         try:
             parsed = sqlglot.parse_one(definition, dialect=dialect)

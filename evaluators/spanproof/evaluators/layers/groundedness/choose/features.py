@@ -19,7 +19,7 @@ from spanproof.evaluators.layers.groundedness.solve.derive import Derivation, De
 from spanproof.evaluators.layers.groundedness.solve.match import Match
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
+from spanproof.evaluators.layers.groundedness.values.model import Kind, is_year
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
@@ -266,8 +266,8 @@ def _find_slip(
     digits = frame.text.strip("#$€£ ").lower()
     kind = frame.mention.value.kind
     # What prints no amount, such as a closing `None`, is no last word.
-    amounts = (fact for number in NUMERIC for fact in base.by_kind[number])
-    last = max((each.source for each in amounts if sources[each.source].kind is SourceKind.OUTPUT), default=0)
+    outputs = (each for each in base.amount_sources if sources[each].kind is SourceKind.OUTPUT)
+    last = max(outputs, default=0)
     for place, each in enumerate(others):
         known = base.texts[each.fact.source][each.fact.start : each.fact.end].strip("#$€£ ").lower()
         close = place < _BEST and (each.name >= 0.5 or each.scope >= 0.5 or _is_lone(each, others, kind))

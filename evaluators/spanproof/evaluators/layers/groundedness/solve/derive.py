@@ -125,7 +125,7 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
             not signed and same_number(abs(target), value, width)
         )
         hit = hit or (plain != target and same_number(abs(plain), value, width / frame.mention.value.factor))
-        hit = hit or (_is_plain(result) and is_in_minor_units(frame.mention.value, value))
+        hit = hit or (is_in_minor_units(frame.mention.value, value) and _is_plain(result))
         if hit:
             hits.append(result)
         elif result.cued:
