@@ -1,9 +1,8 @@
 """The processes of a supervisor that has no process namespace: all that descend from it.
 
 The supervisor is their reaper (PR_SET_CHILD_SUBREAPER): an orphan becomes its child, so no process leaves the
-tree. The kernel bounds how many there are. Where the user is theirs alone that is simply its limit. Where it
-is not, the limit is what others of the user have, counted again several times a second, and room for the
-guest.
+tree. Each fork is held until it was counted here: the kernel's limit counts what others of the user have on
+the whole machine, and processes that fork without an end would take the processor from who must end them.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import time
 from collections.abc import Container
 
 from spanproof.sandbox.backends.jail.namespaces.process_tree import Namespace
-from spanproof.sandbox.backends.jail.reduced.count import Counter
 
 _AGAIN_S = 0.0005
 
@@ -81,10 +79,9 @@ class Descendants(Spared):
     def __init__(self, *, own_user: bool) -> None:
         super().__init__()
         self._own_user = own_user
-        self._counter = Counter()
-        self.counted = own_user or self._counter.counts()
-        """Whether the kernel bounds them; the machine's root, who cannot become another, it does not."""
         self._most = 1 << 20
+        self._born = 1
+        """At least as many as live: what was found at the last look, and each that was let through since."""
 
     def kill_children(self, *, but: Container[int]) -> None:
         """Kill direct children and all below them, except those."""
@@ -97,35 +94,22 @@ class Descendants(Spared):
 
     def bound_processes(self, pid: int, count: int) -> None:
         """See `Namespace`."""
-        self._most = count
-        if self._own_user:
+        self._most, self._born = count, 1
+        if self._own_user:  # then the kernel's limit counts no one else
             super().bound_processes(pid, count)
-        else:
-            self.keep_bound()
-
-    def keep_bound(self) -> None:
-        """See `Namespace`; a guest that took the room of another supervisor's gets no more."""
-        if self._own_user or not self.counted:
-            return
-        all_of_user = self._counter.now()
-        below = self._below()
-        tree = self._found(below)
-        own = self._threads(tree)
-        supervisors = max(1, len(below.get(os.getppid(), ())))  # each may come to have as many
-        room = 0 if own >= self._most else all_of_user - own + supervisors * self._most
-        for pid in tree:
-            with contextlib.suppress(OSError):
-                highest = resource.prlimit(pid, resource.RLIMIT_NPROC)[1]
-                limit = room if highest == resource.RLIM_INFINITY else min(room, highest)
-                resource.prlimit(pid, resource.RLIMIT_NPROC, (limit, highest))
 
     def socket_bytes(self) -> int | None:
         """See `Namespace`."""
         return None
 
-    def full(self) -> bool:
-        """Whether no other process or thread may be born."""
-        return self._threads(self._found()) >= self._most
+    def admit_birth(self) -> bool:
+        """Whether another process or thread may be born; looks at the tree when all room was given."""
+        if self._born >= self._most:
+            self._born = self._threads(self._found())
+        if self._born >= self._most:
+            return False
+        self._born += 1
+        return True
 
     def _threads(self, pids: list[int]) -> int:
         threads = 0

@@ -111,7 +111,7 @@ def _isolation(site: Site, group: Group | None) -> Isolation:
     boundary = ReducedBoundary(site.box, site.interpreter, os.environ["PATH"], site.binds)
     network = NoNetwork()
     user = os.getuid()
-    shown = ENDS if tree.counted else ENDS | FORKS
+    shown = ENDS | FORKS
     origin = (Forked if group is None else Shielded)(
         Passed(compile_filter(site.arch, user, namespaced=False, shown=shown), boundary.walls),
         Passed(compile_filter(site.arch, user, observed=True, namespaced=False, shown=shown), boundary.walls),
