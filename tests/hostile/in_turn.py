@@ -20,6 +20,7 @@ FOLLOWED = [
     if each.language in ("python", "bash") and each.recorded is None and "timeout" not in each.classes
 ][::4]
 """Of each kind some, with those that use up what the machine has; the sessions are all followed."""
+NAMES = [each.name for each in (*SESSIONS, *FOLLOWED)]
 
 
 def run_in_turn(wall: str) -> dict[str, dict[str, Any]]:
@@ -30,14 +31,18 @@ def run_in_turn(wall: str) -> dict[str, dict[str, Any]]:
         command = [sys.executable, str(HERE / "container.py"), user, *command, "tier=reduced"]
     elif wall == "user" and os.geteuid() == 0:
         command = [sys.executable, str(HERE / "unprivileged.py"), *command]
-    rows = [{"steps": each.steps, "pause_s": each.pause_s} for each in SESSIONS]
-    rows += [
-        {"source": each.source, "language": each.language, "timeout_s": each.timeout_s} for each in FOLLOWED
-    ]
+    rows = encode_rows()
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False, env=environment)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(answers) == len(rows), done.stderr[-2000:]
-    names = [each.name for each in (*SESSIONS, *FOLLOWED)]
-    return dict(zip(names, answers, strict=True))
+    return dict(zip(NAMES, answers, strict=True))
+
+
+def encode_rows() -> list[dict[str, Any]]:
+    """Return sessions and programs as `run_in_turn.py` reads them, in the order of `NAMES`."""
+    rows: list[dict[str, Any]] = [{"steps": each.steps, "pause_s": each.pause_s} for each in SESSIONS]
+    for each in FOLLOWED:
+        rows.append({"source": each.source, "language": each.language, "timeout_s": each.timeout_s})
+    return rows

@@ -90,10 +90,11 @@ def encode(execution: Execution) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    settings = dict(word.split("=", 1) for word in sys.argv[1:])
-    rows = [json.loads(line) for line in sys.stdin]
+def run_rows(opened: list[Sandbox], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Run rows in sandboxes of one supervisor each, and return what became of them, in their order."""
     viewer, places = Viewer(), SimpleQueue[Place]()
+    for sandbox in opened:
+        places.put(Place(sandbox, viewer.look(sandbox)))
 
     def turn(row: dict[str, Any]) -> dict[str, Any]:
         place = places.get()
@@ -102,13 +103,20 @@ def main() -> None:
         finally:
             places.put(place)
 
+    with ThreadPoolExecutor(len(opened)) as pool:
+        return list(pool.map(turn, rows))
+
+
+def main() -> None:
+    settings = dict(word.split("=", 1) for word in sys.argv[1:])
+    rows = [json.loads(line) for line in sys.stdin]
     with ExitStack() as stack:
-        for _ in range(SUPERVISORS):
-            sandbox = stack.enter_context(open_sandbox("jail", workers=1, settings=settings))
-            places.put(Place(sandbox, viewer.look(sandbox)))
-        with ThreadPoolExecutor(SUPERVISORS) as pool:
-            for answer in pool.map(turn, rows):
-                print(json.dumps(answer), flush=True)
+        opened = [
+            stack.enter_context(open_sandbox("jail", workers=1, settings=settings))
+            for _ in range(SUPERVISORS)
+        ]
+        for answer in run_rows(opened, rows):
+            print(json.dumps(answer))
 
 
 if __name__ == "__main__":

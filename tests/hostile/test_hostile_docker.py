@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -18,8 +19,10 @@ from spanproof.sandbox import Execution, Fixtures, Limits, Program
 from spanproof.sandbox.har import exchanges_of
 from spanproof.sandbox.registry import open_sandbox
 
+from .in_turn import NAMES, encode_rows
 from .machine import SECRET, Machine, fill
 from .reduced_differences import Difference
+from .run_in_turn import run_rows
 from .snippets import WITHOUT_NODE
 
 DIFFERENCES = {
@@ -97,6 +100,25 @@ def test_a_hostile_snippet_is_contained_and_reported(snippet: Any, results: dict
         ], result
     if expected.classes:
         assert result["class"] in expected.classes, result
+
+
+@pytest.fixture(scope="module")
+def in_turn(docker_daemon: DockerDaemon, run_once: RunOnce) -> dict[str, Any]:
+    found: dict[str, Any] = run_once("in-turn-docker", lambda: run_all_in_turn(docker_daemon))
+    return found
+
+
+def run_all_in_turn(docker_daemon: DockerDaemon) -> dict[str, Any]:
+    """Run sessions and programs, each followed by a look around, in containers of one supervisor each."""
+    settings = {"host": docker_daemon.host, "image": docker_daemon.image}
+    with ExitStack() as stack:
+        opened = [stack.enter_context(open_sandbox("docker", settings=settings)) for _ in range(3)]
+        return dict(zip(NAMES, run_rows(opened, encode_rows()), strict=True))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_next_program_sees_what_it_would_have_seen_first(name: str, in_turn: dict[str, Any]) -> None:
+    assert in_turn[name]["next"] == {}
 
 
 def test_the_machine_is_as_it_was(results: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from run_once import RunOnce
 
-from .in_turn import FOLLOWED, WALLS, run_in_turn
+from .in_turn import NAMES, WALLS, run_in_turn
 from .snippets.sessions import SESSIONS, HostileSession
 
 NO_NAMES = frozenset({"a name is looked up by an earlier step"})
@@ -41,16 +41,15 @@ def test_each_step_answers_for_what_it_began_and_no_other_does(
             assert step["text"] == session.results[number], (number, steps)
 
 
-@pytest.mark.parametrize("name", [each.name for each in (*SESSIONS, *FOLLOWED)])
+@pytest.mark.parametrize("name", NAMES)
 def test_the_next_program_sees_what_it_would_have_seen_first(name: str, found: dict[str, Any]) -> None:
     assert found[name]["next"] == {}
 
 
 def test_enough_of_them_are_followed() -> None:
-    assert len(SESSIONS) + len(FOLLOWED) >= 120
+    assert len(NAMES) >= 120
 
 
 def test_the_names_are_distinct() -> None:
-    names = [each.name for each in (*SESSIONS, *FOLLOWED)]
-    assert len(set(names)) == len(names)
+    assert len(set(NAMES)) == len(NAMES)
     assert all(asdict(each) for each in SESSIONS)

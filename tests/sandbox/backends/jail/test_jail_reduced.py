@@ -16,6 +16,7 @@ from seccomp_interpreter import run_program
 from spanproof.sandbox import BadSetting, Tier
 from spanproof.sandbox.backends.jail import reasons
 from spanproof.sandbox.backends.jail.reduced import calls, landlock
+from spanproof.sandbox.backends.jail.reduced.count import Counter
 from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.seccomp.bpf import RET_ALLOW, RET_EPERM, RET_NOTIFY
 from spanproof.sandbox.backends.jail.seccomp.filter import compile_filter
@@ -122,30 +123,70 @@ print(tree.pids(), os.path.exists(f"/proc/{{orphan}}"))
     assert done.stdout.splitlines() == ["True False False True", "[] False"]
 
 
-def test_the_bound_of_processes_counts_a_tree_and_not_what_else_the_user_has() -> None:
-    program = """
-import os, time
+_AS_ANOTHER = """
+import os, secrets, sys, threading, time
+from spanproof.sandbox.backends.jail.reduced.count import Counter
 from spanproof.sandbox.backends.jail.reduced.process_tree import Descendants
+if os.geteuid() == 0:
+    user = 700_000 + secrets.randbelow(100_000)
+    os.setgroups([]); os.setresgid(user, user, user); os.setresuid(user, user, user)
+"""
 
+
+def as_another_user(program: str) -> list[str]:
+    """What a program prints that runs as a user of whom there is nothing else, where we are root."""
+    done = subprocess.run(
+        [sys.executable, "-c", _AS_ANOTHER + program], capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()
+
+
+def test_the_processes_of_a_user_are_counted_wherever_they_are() -> None:
+    program = """
+counter = Counter()
+before = counter.now()
+for number in range(40):
+    threading.Thread(target=time.sleep, args=(30,), daemon=True).start()
+print(counter.counts(), counter.now() - before, Counter().now() - before, flush=True)
+os._exit(0)
+"""
+    assert as_another_user(program) == ["True 40 40"]
+    assert os.geteuid() != 0 or not Counter().counts()
+
+
+def test_the_bound_of_processes_holds_beside_others_of_the_same_user() -> None:
+    program = """
 def sleeper():
     pid = os.fork()
     if pid == 0: time.sleep(30); os._exit(0)
     return pid
 
+def go_on_in_a_child():
+    if pid := os.fork(): os.waitpid(pid, 0); os._exit(0)
+
 others = [sleeper() for _ in range(7)]
-if pid := os.fork(): os.waitpid(pid, 0); [os.kill(each, 9) for each in others]; os._exit(0)
+go_on_in_a_child()  # this one has a single supervisor
+go_on_in_a_child()
 tree = Descendants(own_user=False)
-tree.bound_processes(sleeper(), 10)
-born = []
-while tree.admit_birth(): born.append(sleeper())
-print(len(born), tree.admit_birth())
-for pid in born[:3]: os.kill(pid, 9); os.waitpid(pid, 0)
-print([tree.admit_birth() and sleeper() > 0 for _ in range(4)])
+detail, tell = os.pipe(); go, on = os.pipe()
+guest = os.fork()
+if guest == 0:  # asks for more until it is refused, and again
+    while os.read(go, 1):
+        born = 0
+        try:
+            while True: sleeper(); born += 1
+        except BlockingIOError: os.write(tell, b"%d" % born)
+tree.bound_processes(guest, 10)
+for _ in range(2):
+    os.write(on, b"g"); print(os.read(detail, 9).decode(), flush=True)
+    tree.keep_bound()
+os.kill(others.pop(), 9)
+os.write(on, b"g"); print(os.read(detail, 9).decode(), flush=True)
 tree.kill_all()
-print(tree.pids())
+for pid in others: os.kill(pid, 9)
+os._exit(0)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["9 False", "[True, True, True, False]", "[]"]
+    assert as_another_user(program) == ["9", "0", "0"]
 
 
 def test_a_path_that_leads_out_is_not_opened(tmp_path: Path) -> None:

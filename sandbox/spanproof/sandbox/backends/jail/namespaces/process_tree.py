@@ -88,6 +88,9 @@ class Namespace:
         limit = count + self.companions
         resource.prlimit(pid, resource.RLIMIT_NPROC, (limit, limit))
 
+    def keep_bound(self) -> None:
+        """Follow what else the kernel counts with them; called several times a second."""
+
     def socket_bytes(self) -> int | None:
         """What their sockets hold, None where those of others cannot be separated from theirs."""
         return network_bytes()

@@ -1,8 +1,9 @@
 """The processes of a supervisor that has no process namespace: all that descend from it.
 
 The supervisor is their reaper (PR_SET_CHILD_SUBREAPER): an orphan becomes its child, so no process leaves the
-tree. Each fork is held until it was counted here: the kernel's limit counts what others of the user have on
-the whole machine, and processes that fork without an end would take the processor from who must end them.
+tree. The kernel bounds how many there are. Where the user is theirs alone that is simply its limit. Where it
+is not, the limit is what the user has elsewhere, counted again several times a second, and room for the
+guests of all supervisors together.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import time
 from collections.abc import Container
 
 from spanproof.sandbox.backends.jail.namespaces.process_tree import Namespace
+from spanproof.sandbox.backends.jail.reduced.count import Counter
 
 _AGAIN_S = 0.0005
 
@@ -79,9 +81,10 @@ class Descendants(Spared):
     def __init__(self, *, own_user: bool) -> None:
         super().__init__()
         self._own_user = own_user
+        self._counter = Counter()
+        self.counted = own_user or self._counter.counts()
+        """Whether the kernel bounds them; the machine's root, who cannot become another, it does not."""
         self._most = 1 << 20
-        self._born = 1
-        """At least as many as live: what was found at the last look, and each that was let through since."""
 
     def kill_children(self, *, but: Container[int]) -> None:
         """Kill direct children and all below them, except those."""
@@ -94,22 +97,38 @@ class Descendants(Spared):
 
     def bound_processes(self, pid: int, count: int) -> None:
         """See `Namespace`."""
-        self._most, self._born = count, 1
-        if self._own_user:  # then the kernel's limit counts no one else
+        self._most = count
+        if self._own_user:
             super().bound_processes(pid, count)
+        else:
+            self.keep_bound()
+
+    def keep_bound(self) -> None:
+        """See `Namespace`; a guest that took the room of another supervisor's gets no more."""
+        if self._own_user or not self.counted:
+            return
+        below = self._below()
+        tree = self._found(below)
+        own = self._threads(tree)
+        others = [pid for pid in below.get(os.getppid(), ()) if pid != os.getpid()]  # supervisors
+        # What their guests have is no room: else each that forks without an end makes room for the rest.
+        elsewhere = max(0, self._counter.now() - own - self._threads(_descendants(others, below)))
+        room = (
+            0 if own >= self._most else elsewhere + self._most + len(others) * (self._most + self.companions)
+        )
+        for pid in tree:
+            with contextlib.suppress(OSError):
+                highest = resource.prlimit(pid, resource.RLIMIT_NPROC)[1]
+                limit = room if highest == resource.RLIM_INFINITY else min(room, highest)
+                resource.prlimit(pid, resource.RLIMIT_NPROC, (limit, highest))
 
     def socket_bytes(self) -> int | None:
         """See `Namespace`."""
         return None
 
-    def admit_birth(self) -> bool:
-        """Whether another process or thread may be born; looks at the tree when all room was given."""
-        if self._born >= self._most:
-            self._born = self._threads(self._found())
-        if self._born >= self._most:
-            return False
-        self._born += 1
-        return True
+    def full(self) -> bool:
+        """Whether no other process or thread may be born."""
+        return self._threads(self._found()) >= self._most
 
     def _threads(self, pids: list[int]) -> int:
         threads = 0
@@ -147,9 +166,15 @@ class Descendants(Spared):
         below = self._below() if below is None else below
         found = [pid for pid in below.get(os.getpid(), ()) if pid != self.zygote]
         found += below.get(self.zygote, ())
-        for pid in found:
-            found.extend(below.get(pid, ()))
-        return found
+        return _descendants(found, below)
+
+
+def _descendants(found: list[int], below: dict[int, list[int]]) -> list[int]:
+    """Return these processes and all below them."""
+    every = list(found)
+    for pid in every:
+        every.extend(below.get(pid, ()))
+    return every
 
 
 def _fields(pid: int) -> list[bytes]:

@@ -44,7 +44,7 @@ class GuardedWatcher(FileWatcher, SocketWatcher, ProcessWatcher):
         return _DONE
 
     def _fork(self, name: str, call: Notification) -> Answer:
-        if self._tree.admit_birth():
+        if self._tree.counted or not self._tree.full():
             return super()._fork(name, call)
         self.record.note("process", "fork", allowed=False)
         return Answer(errno.EAGAIN)

@@ -29,6 +29,7 @@ class UsageLimits:
         self._meter = memory.Meter(limits["memory_bytes"], guest.warm_bytes, isolation.tree, isolation.box)
         if group is not None:
             group.begin(limits["memory_bytes"], limits["disk_bytes"])
+        isolation.tree.keep_bound()  # the guest was bounded when it was armed, which may be long ago
         self._strays_cpu_before = isolation.tree.strays_cpu_s
         self._arming_cpu_s = memory.cpu_s(guest.pid)
         self._own_times = OwnTimes()
@@ -42,6 +43,7 @@ class UsageLimits:
         # First: a page that the looks below take would be the supervisor's end while the dead one's are kept.
         self.lift_memory_bound()
         self._isolation.tree.reap_strays(self._main)
+        self._isolation.tree.keep_bound()
         return self._isolation.box.enforce() or ("memory" if self._is_over_memory() else None)
 
     def _is_over_memory(self) -> bool:
