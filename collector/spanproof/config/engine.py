@@ -56,6 +56,7 @@ from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.sandbox.untrusted_files import MAX_DOCUMENT_BYTES, UnsafeFileError, read_regular
 
 log = logging.getLogger(__name__)
 
@@ -275,7 +276,9 @@ def function_of(choice: OwnEvaluator) -> Function | BuiltIn:
     source = choice.source
     if choice.file is not None:
         try:
-            source = choice.file.read_text("utf-8")
+            source = read_regular(choice.file, MAX_DOCUMENT_BYTES).decode("utf-8")
+        except UnsafeFileError as problem:
+            raise EvaluatorError(f"evaluator {choice.name!r}: {problem}") from problem
         except (OSError, UnicodeDecodeError) as problem:
             reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
             place = "" if choice.file.is_absolute() else f" (looked for in {Path.cwd()})"

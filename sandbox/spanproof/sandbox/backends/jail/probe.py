@@ -48,7 +48,8 @@ _LANDLOCK_REMEDY = (
 
 _COUNTED_INSTEAD = (
     "not writable: memory of a whole process tree, with that of its sockets, pipes, epoll and page tables,"
-    " is bounded by no kernel; it is counted every 50 ms, and a program over its limit ends then"
+    " is bounded by no kernel; it is counted every 50 ms, and a program over its limit ends then;"
+    " what the kernel holds for mappings and for locks on parts of files is not counted"
 )
 _CONTROL_GROUPS_REMEDY = (
     "Run as root, or where systemd delegates a group with the memory controller to this user:"
