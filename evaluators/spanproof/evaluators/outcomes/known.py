@@ -26,6 +26,7 @@ _PARTING = re.compile(r",|(?<=\d)[ \u00a0\u2009\u202f](?=\d)")
 _MAX_TEXT = 200_000
 _MAX_TASK_NUMBERS = 30
 _SCALES = (1.0, 1e3, 1e6, 1e9, 100.0, 0.01)
+_PLACES = 9
 _FEWEST_DIGITS = 3
 """Fewer digits are rounded from too much to say anything."""
 
@@ -61,9 +62,9 @@ class Known:
         if number in self.numbers or number in self._worked_out:
             return True
         value = float(number)
-        if value < 1 and plain(value * 100) in self.numbers:
+        if value < 1 and plain(round(value * 100, _PLACES)) in self.numbers:
             return True  # 0.19 is 19 %
-        if 0 < value < 2 and plain(abs(value - 1) * 100) in self.numbers:
+        if 0 < value < 2 and plain(round(abs(value - 1) * 100, _PLACES)) in self.numbers:
             return True  # 1.19 is 19 % more
         digits = number.replace(".", "").strip("0")
         if len(digits) < _FEWEST_DIGITS:

@@ -41,6 +41,7 @@ class Op(StrEnum):
     SPAN = "time between"
 
 
+_SIGNS = {Op.SUM: " + ", Op.DIFFERENCE: " - ", Op.PRODUCT: " × ", Op.RATIO: " / "}
 _CUES = {
     Op.SUM: "total sum combined altogether overall together all add aggregate entire",
     Op.DIFFERENCE: "difference more less change increase decrease decline rise fall drop grow gap left remain save refund exceed higher lower reduce additional extra short fewer",  # noqa: E501
@@ -81,10 +82,13 @@ class Derived:
     year: int = 0
 
     def program(self, base: FactBase) -> str:
-        """Return the program as text: `difference(56.7, 44.1) = 12.6`."""
+        """Return the program as text: `56.7 - 44.1 = 12.6`, or `mean(3, 4, 5) = 4`."""
         inside = self.said or tuple(
             base.texts[fact.source][fact.start : fact.end] for fact in self.operands[:6]
         )
+        if self.op in _SIGNS and len(inside) > 1:
+            dots = f"{_SIGNS[self.op]}…" if len(self.operands) > 6 else ""
+            return f"{_SIGNS[self.op].join(inside)}{dots} = {self.value:.10g}"
         dots = ", …" if len(self.operands) > 6 else ""
         return f"{self.op}({', '.join(inside)}{dots}) = {self.value:.10g}"
 
