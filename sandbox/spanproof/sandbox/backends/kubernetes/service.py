@@ -98,8 +98,9 @@ class KubernetesService(Service):
             return
         from kubernetes.client import ApiException, NetworkingV1Api
 
+        networking: Any = NetworkingV1Api(self._api)  # it takes a manifest, though its types do not say so
         try:
-            NetworkingV1Api(self._api).create_namespaced_network_policy(
+            networking.create_namespaced_network_policy(
                 self._settings.namespace, build_policy(), _request_timeout=_REQUEST_S
             )
         except ApiException as problem:
@@ -142,11 +143,12 @@ class KubernetesService(Service):
         from kubernetes import config
         from kubernetes.client import ApiClient, Configuration
 
+        loader: Any = config  # it has no types
         chosen = Configuration()
         if self._settings.kubeconfig is None and self._settings.context is None:
-            config.load_config(client_configuration=chosen)
+            loader.load_config(client_configuration=chosen)
         else:
-            config.load_kube_config(
+            loader.load_kube_config(
                 self._settings.kubeconfig, self._settings.context, client_configuration=chosen
             )
         return ApiClient(chosen)
