@@ -21,6 +21,7 @@ _OURS = {
     "docker": "spanproof.sandbox.backends.docker.backend:DockerSandbox",
     "e2b": "spanproof.sandbox.backends.e2b.backend:E2BSandbox",
     "kubernetes": "spanproof.sandbox.backends.kubernetes.backend:KubernetesSandbox",
+    "daytona": "spanproof.sandbox.backends.daytona.backend:DaytonaSandbox",
 }
 
 

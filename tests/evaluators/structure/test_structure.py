@@ -113,7 +113,7 @@ def test_the_session_leaves_out_failed_steps_and_definitions_that_were_replaced(
 def test_names_of_a_session_that_the_user_may_read_are_not_dead(build):
     found = measured(build, build.run([build.snippet("import math\nprices = [1]\nprices")]))
     assert [fact.what for fact in found["dead_code"].evidence] == [
-        "line 1 of the session.py: unused import math (1 line)"
+        "line 1 of <session>.py: unused import math (1 line)"
     ]
 
 

@@ -23,8 +23,8 @@ from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.model import TraceEvaluation
-from spanproof.evaluators.outcomes.model import Account
+from spanproof.evaluators.model import NoReplay, TraceEvaluation
+from spanproof.evaluators.outcomes.account import account_of
 from spanproof.evaluators.runs import runs_of
 from spanproof.evaluators.score_rows import run_row
 from spanproof.evaluators.structure import Files, code_left, task_key
@@ -102,10 +102,11 @@ def _read_code(before: Path) -> dict[str, Files]:
     traces, problems = read_traces(before)
     for problem in problems:
         raise problem
-    found = [run for trace in traces for run in runs_of(trace, detect(trace))]
-    left = {
-        task_key(run): code_left(run, Account(), {}) for run in sorted(found, key=lambda run: run.start_ns)
-    }
+    left: dict[str, Files] = {}
+    found = [(trace, run) for trace in traces for run in runs_of(trace, detect(trace))]
+    for trace, run in sorted(found, key=lambda each: each[1].start_ns):
+        account = account_of(trace, run, {}, NoReplay("only its code is read"))
+        left[task_key(run)] = code_left(run, account, {})
     if not any(left.values()):
         raise UsageProblem(
             f"{before}: no run in it leaves code", "give --before a file of traces whose runs wrote code"

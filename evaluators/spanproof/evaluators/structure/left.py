@@ -17,7 +17,7 @@ from spanproof.evaluators.detect.arguments import content_in, path_in
 from spanproof.evaluators.outcomes.model import Account
 from spanproof.trace import JsonValue, Language, Run, Snippet, Step
 
-SESSION: Final = "the session"
+SESSION: Final = "<session>"
 _SESSION_FILES: Final = {
     Language.PYTHON: f"{SESSION}.py",
     Language.JAVASCRIPT: f"{SESSION}.js",

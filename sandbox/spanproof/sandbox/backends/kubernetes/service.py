@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import base64
 import importlib.util
+import os
 import secrets
 import shlex
 import time
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final
 
 from spanproof.sandbox.backend import Feature
@@ -98,8 +100,9 @@ class KubernetesService(Service):
             return
         from kubernetes.client import ApiException, NetworkingV1Api
 
+        networking: Any = NetworkingV1Api(self._api)  # it takes a manifest, though its types do not say so
         try:
-            NetworkingV1Api(self._api).create_namespaced_network_policy(
+            networking.create_namespaced_network_policy(
                 self._settings.namespace, build_policy(), _request_timeout=_REQUEST_S
             )
         except ApiException as problem:
@@ -142,11 +145,12 @@ class KubernetesService(Service):
         from kubernetes import config
         from kubernetes.client import ApiClient, Configuration
 
+        loader: Any = config  # it has no types
         chosen = Configuration()
-        if self._settings.kubeconfig is None and self._settings.context is None:
-            config.load_config(client_configuration=chosen)
+        if self._settings.kubeconfig is None and self._settings.context is None and _is_in_pod():
+            loader.load_incluster_config(client_configuration=chosen)
         else:
-            config.load_kube_config(
+            loader.load_kube_config(
                 self._settings.kubeconfig, self._settings.context, client_configuration=chosen
             )
         return ApiClient(chosen)
@@ -290,6 +294,12 @@ def _reason_of(pod: Any) -> tuple[str, bool]:
         if condition.status == "False" and condition.message:
             return f"{condition.reason}: {condition.message}", False
     return f"its phase is {pod.status.phase}", pod.status.phase in ("Failed", "Succeeded")
+
+
+def _is_in_pod() -> bool:
+    """Return whether this process is in a pod of a cluster, and has no kubeconfig of its own."""
+    has_own = "KUBECONFIG" in os.environ or Path("~/.kube/config").expanduser().exists()
+    return "KUBERNETES_SERVICE_HOST" in os.environ and not has_own
 
 
 def _client() -> Feature:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from spanproof.sandbox.backends.remote.settings import Numbers, read_values
 from spanproof.sandbox.errors import BadSetting
 
 KNOWN: Final[Mapping[str, str]] = {
@@ -27,7 +28,12 @@ KNOWN: Final[Mapping[str, str]] = {
 }
 
 _QUANTITY: Final = re.compile(r"\d+(\.\d+)?(m|[kMGTP]i?)?")
-_NUMBERS: Final[Mapping[str, int]] = {"start_s": 1, "lifetime_s": 60, "reuse": 1, "retries": 0}
+_NUMBERS: Final[Numbers] = {
+    "start_s": (int, 1),
+    "lifetime_s": (int, 60),
+    "reuse": (int, 1),
+    "retries": (int, 0),
+}
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "rights": ("none", "namespaces"),
     "network": ("policy", "own"),
@@ -64,22 +70,11 @@ def read_settings(given: Mapping[str, str]) -> Settings:
     Raises:
         BadSetting: one is not known, or has no value that it can have.
     """
-    values: dict[str, str | int] = {}
+    values = read_values("kubernetes", KNOWN, _NUMBERS, given)
     for name, text in given.items():
         place = f"sandbox backend 'kubernetes': {name}={text!r}"
-        if name not in KNOWN:
-            known = ", ".join(KNOWN)
-            raise BadSetting(f"sandbox backend 'kubernetes' has no setting {name!r} (it has: {known})")
-        if not text:
-            raise BadSetting(f"{place} is empty; leave it out for the default")
         if name in _CHOICES and text not in _CHOICES[name]:
             raise BadSetting(f"{place} is neither {' nor '.join(_CHOICES[name])}")
         if name in ("cpu", "memory") and not _QUANTITY.fullmatch(text):
             raise BadSetting(f"{place} is no quantity of Kubernetes; write 500m, 1 or 1Gi")
-        if name not in _NUMBERS:
-            values[name] = text
-        elif text.isascii() and text.isdigit() and _NUMBERS[name] <= int(text) < 10**9:
-            values[name] = int(text)
-        else:
-            raise BadSetting(f"{place} is no whole number of at least {_NUMBERS[name]}")
-    return Settings(**values)  # type: ignore[arg-type] # each has its field's type
+    return Settings(**values)
