@@ -108,8 +108,9 @@ class Descendants(Spared):
         own = self._threads(tree)
         supervisors = [pid for pid in below.get(os.getppid(), ()) if pid != os.getpid()]
         # What their guests have is no room: else each that forks without an end makes room for the rest.
-        elsewhere = -self._threads(_descendants(supervisors, below)) - own + self._counter.now()
-        room = max(0, elsewhere) + self._most + len(supervisors) * (self._most + self.companions)
+        of_jail = own + self._threads(_descendants(supervisors, below))
+        elsewhere = max(0, self._counter.now() - of_jail)
+        room = elsewhere + self._most + len(supervisors) * (self._most + self.companions)
         room = room if own < self._most else 0
         for pid in tree:
             with contextlib.suppress(OSError):
