@@ -287,4 +287,7 @@ def test_nothing_is_written_or_deleted_through_a_link_that_came_with_a_suite(sui
     link.symlink_to(outside if name == "snippets" else outside / "key")
     with pytest.raises(SuiteError, match=f"{name} is a link.*remove the link"):
         write_case(suite, case)
+    (suite / "cases" / "b").symlink_to(outside)
+    with pytest.raises(SuiteError, match=r"b leads out of .*remove the link"):
+        write_case(suite, Case(id="b", task="Add them."))
     assert (outside / "key").read_text() == "kept"

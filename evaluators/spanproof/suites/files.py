@@ -34,6 +34,7 @@ from spanproof.sandbox.untrusted_files import (
     MAX_DOCUMENT_BYTES,
     MalformedYamlError,
     UnsafeFileError,
+    is_beneath,
     load_yaml,
     read_beneath,
 )
@@ -65,6 +66,8 @@ def write_case(suite: Path, case: Case) -> None:
     """
     folder = suite / "cases" / case.id
     frozen = _frozen_files(case)
+    if not is_beneath(suite, folder):
+        raise SuiteError(f"{folder} leads out of {suite}, and that would be written; remove the link")
     _refuse_links(suite, ("suite.yaml", ".gitattributes"))
     _refuse_links(folder, ("case.yaml", "snippets", *frozen))
     _write_suite(suite)

@@ -35,12 +35,8 @@ class Spared(Namespace):
         return [str(pid) for pid in self._found()]
 
     def kill_others(self) -> None:
-        """Kill every process but this one and the zygote; none can be born any more."""
-        found = self._found()
-        for pid in found:
-            with contextlib.suppress(OSError):
-                resource.prlimit(pid, resource.RLIMIT_NPROC, (0, 0))
-        for pid in found:
+        """Kill every process but this one and the zygote; one that is killed gives birth to none."""
+        for pid in self._found():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
@@ -110,12 +106,12 @@ class Descendants(Spared):
         below = self._below()
         tree = self._found(below)
         own = self._threads(tree)
-        others = [pid for pid in below.get(os.getppid(), ()) if pid != os.getpid()]  # supervisors
+        supervisors = [pid for pid in below.get(os.getppid(), ()) if pid != os.getpid()]
         # What their guests have is no room: else each that forks without an end makes room for the rest.
-        elsewhere = max(0, self._counter.now() - own - self._threads(_descendants(others, below)))
-        room = (
-            0 if own >= self._most else elsewhere + self._most + len(others) * (self._most + self.companions)
-        )
+        of_jail = own + self._threads(_descendants(supervisors, below))
+        elsewhere = max(0, self._counter.now() - of_jail)
+        room = elsewhere + self._most + len(supervisors) * (self._most + self.companions)
+        room = room if own < self._most else 0
         for pid in tree:
             with contextlib.suppress(OSError):
                 highest = resource.prlimit(pid, resource.RLIMIT_NPROC)[1]
