@@ -20,7 +20,6 @@ from spanproof.sandbox.backends.jail.run import job
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.toolchains import TOOLCHAINS, build_script, find_toolchains, read_outcome
 
-FOUND = find_toolchains()
 ECHO = {
     "cpp": "#include <iostream>\nint main() { int n; std::cin >> n; std::cout << n + 1 << std::endl; }",
     "java": "public class Adder {\n  public static void main(String[] a) throws Exception {\n"
@@ -53,13 +52,13 @@ def jail() -> Iterator[Sandbox]:
         yield sandbox
 
 
-@pytest.mark.parametrize("language", sorted(FOUND & ECHO.keys()))
+@pytest.mark.parametrize("language", sorted(ECHO))
 def test_a_program_is_built_reads_its_input_and_attempts_nothing(jail, language):
     ran = jail.run(Program(language, ECHO[language], stdin=b"41\n"))
     assert (ran.failure_class, ran.stdout, ran.stderr, ran.attempts) == (FailureClass.OK, "42\n", "", ())
 
 
-@pytest.mark.parametrize("language", sorted(FOUND & UNFINISHED.keys()))
+@pytest.mark.parametrize("language", sorted(UNFINISHED))
 def test_a_source_that_does_not_build_is_a_syntax_error_with_what_its_compiler_says(jail, language):
     ran = jail.run(Program(language, UNFINISHED[language]))
     assert ran.failure_class is FailureClass.SYNTAX_ERROR
@@ -67,12 +66,11 @@ def test_a_source_that_does_not_build_is_a_syntax_error_with_what_its_compiler_s
     assert ran.stderr
 
 
-@pytest.mark.parametrize("language", sorted(FOUND & RAISES.keys()))
+@pytest.mark.parametrize("language", sorted(RAISES))
 def test_a_program_that_fails_has_raised_an_exception(jail, language):
     assert jail.run(Program(language, RAISES[language])).failure_class is FailureClass.EXCEPTION
 
 
-@pytest.mark.skipif("cpp" not in FOUND, reason="g++ is not installed")
 def test_what_a_program_attempts_is_recorded_beside_its_build(jail):
     source = '#include <fstream>\nint main() { return std::ifstream("/etc/shadow").good() ? 0 : 1; }'
     ran = jail.run(Program("cpp", source))
