@@ -24,6 +24,19 @@ _NUMBER = re.compile(
 _SPACED = re.compile(r"\d[ \u00a0\u2009\u202f]\d{3}")
 _PARTING = re.compile(r",|(?<=\d)[ \u00a0\u2009\u202f](?=\d)")
 _MAX_TEXT = 200_000
+_UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_TEENS = tuple(str.split("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"))
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_SPELLED = (
+    {word: number for number, word in enumerate((*_UNITS, *_TEENS))}
+    | {word: 20 + 10 * number for number, word in enumerate(_TENS)}
+    | {"dozen": 12, "hundred": 100, "thousand": 1000}
+)
+_IN_WORDS = re.compile(
+    rf"\b(?P<first>{'|'.join(_SPELLED)})(?:[- ](?P<unit>{'|'.join(_UNITS[1:])}))?\b", re.IGNORECASE
+)
+"""`twenty-five`, `a dozen`: the numbers up to 99 as people spell them."""
+
 _MAX_TASK_NUMBERS = 30
 _SCALES = (1.0, 1e3, 1e6, 1e9, 100.0, 0.01)
 _PLACES = 9
@@ -46,6 +59,7 @@ class Known:
     def __post_init__(self) -> None:
         """Take the task, and what two of its numbers give."""
         self.add(self.task)
+        self.add(" ".join(_spelled_out(self.task)))
         given = [float(number) for number in numbers_in(self.task)][:_MAX_TASK_NUMBERS]
         for left, right in combinations(given, 2):
             found = [left + right, abs(left - right), left * right]
@@ -116,6 +130,15 @@ class Known:
     def _is_near(self, value: float, margin: float) -> bool:
         low = bisect_left(self._values, value - margin)
         return bisect_right(self._values, value + margin) > low
+
+
+def _spelled_out(text: str) -> Iterator[str]:
+    """The numbers that a text writes in English words, in digits."""
+    for match in _IN_WORDS.finditer(text[:_MAX_TEXT]):
+        tens, unit = _SPELLED[match["first"].lower()], match["unit"]
+        yield str(tens)
+        if unit is not None and 20 <= tens <= 90:
+            yield str(tens + _SPELLED[unit.lower()])
 
 
 def numbers_in(text: str) -> frozenset[str]:
