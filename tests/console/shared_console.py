@@ -32,7 +32,7 @@ from spanproof.suites.run import Difference
 from .filled_store import FAILING, HOSTILE, LONG, SPOILT, fill
 
 ROOT = Path(__file__).parents[2]
-_HANGS_S = 300.0
+_HANGS_S = 500.0
 
 
 @dataclass(frozen=True)

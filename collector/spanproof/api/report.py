@@ -54,7 +54,8 @@ def format_gate_report(report: GateReport, table: ResultTable, failing: Sequence
     page = gate_page("spanproof gate", report.to_json(), marks=[row.marks for row in table.rows])
     traces = _Traces()
     for evaluation in failing:
-        traces.add(f"traces/{evaluation.trace.trace_id}", evaluation)
+        if not traces.add(f"traces/{evaluation.trace.trace_id}", evaluation):
+            break
     title = f"{'passed' if report.passed else 'failed'}: spanproof gate"
     return format_report(title, "/gates/report", {"gates/report": page, **traces.answers})
 
@@ -64,8 +65,9 @@ def format_suite_report(result: SuiteReport | Experiment) -> str:
     table, traces = result.to_table(), _Traces()
     runs: dict[str, list[ResultRun]] = {}
     for case, run, evaluation in _failing_runs(result):
-        if traces.add(run.path, evaluation):
-            runs.setdefault(case, []).append(run)
+        if not traces.add(run.path, evaluation):
+            break
+        runs.setdefault(case, []).append(run)
     page = result_page(table, write_command(result), runs)
     title = f"{'passed' if table.passed else 'failed'}: {page.title}"
     return format_report(title, "/experiments/report", {"experiments/report": page, **traces.answers})

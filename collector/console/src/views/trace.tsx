@@ -16,6 +16,8 @@ type Page = Schema["TracePage"];
 /** From so many on, of steps and of scores, only a part is drawn at once. */
 const MANY = 60;
 
+/** Spans that the tree lists below one step, and parents between them. */
+const MOST_BELOW = 200;
 const DEEPEST = 50;
 
 const MARKS = { pass: "✓", fail: "✗", open: "?", skipped: "–", errored: "!" } as const;
@@ -270,7 +272,7 @@ function Tree({ page, run, chosen, choose, chooseSpan }: TreeParts) {
             <When run={run} start={step.start_ns} end={step.end_ns} />
             {isListed(step) && below.has(step.span_id) ? (
               <ul class="tree">
-                {below.get(step.span_id)!.map((each) => (
+                {below.get(step.span_id)!.slice(0, MOST_BELOW).map((each) => (
                   <li>
                     <button type="button" aria-current={each.span_id === span ? "true" : undefined} onClick={() => chooseSpan(each.span_id)}>
                       <span class="dim">{each.kind}</span>
@@ -283,6 +285,7 @@ function Tree({ page, run, chosen, choose, chooseSpan }: TreeParts) {
                     <When run={run} start={each.start_ns} end={each.end_ns} />
                   </li>
                 ))}
+                {below.get(step.span_id)!.length > MOST_BELOW ? <li class="dim">{below.get(step.span_id)!.length - MOST_BELOW} more among the spans below the steps</li> : null}
               </ul>
             ) : null}
           </li>
