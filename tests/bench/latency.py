@@ -173,7 +173,7 @@ def stored_and_scored(rate: float, seconds: float) -> tuple[list[Waits], dict[st
 
 
 def run_collector(line: Connection, scratch: str) -> None:
-    """Run a whole collector; when told how many spans were sent, wait for them, and send when each came."""
+    """Run a whole collector; given how many spans were sent, wait for them, and send when each came."""
     settings = {
         "receivers.grpc.port": "0",
         "receivers.http.port": "0",

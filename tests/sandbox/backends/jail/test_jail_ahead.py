@@ -48,8 +48,8 @@ def await_warm(sandbox: Sandbox, language: str) -> None:
 
     def is_warm() -> bool:
         time.sleep(0.5)
-        asked = time.time()
-        return born(sandbox, language) < asked - 0.1
+        requested = time.time()
+        return born(sandbox, language) < requested - 0.1
 
     wait_until(is_warm, f"an interpreter of {language} that was started ahead", within_s=120)
 
@@ -113,7 +113,7 @@ def test_a_program_that_keeps_running_in_the_background_does_not_reach_the_next(
     )
 
 
-def test_what_a_program_asks_for_beside_the_one_before_is_given(sandbox: Sandbox) -> None:
+def test_what_a_program_needs_beside_the_one_before_is_given(sandbox: Sandbox) -> None:
     await_warm(sandbox, "javascript")
     seeded = [
         run(sandbox, "javascript", "console.log(Math.random())", fixtures=Fixtures(seed=7)) for _ in "ab"

@@ -73,7 +73,7 @@ def is_in_minor_units(said: Value, known: float) -> bool:
 
 
 def width_of(frame: Frame) -> float:
-    """Return how wide a range of amounts a frame's number stands for."""
+    """Return how wide a range of amounts a frame's number means."""
     said = frame.mention.value
     return max(said.step, 0.1 * abs(said.number)) if frame.bound is Bound.ABOUT else said.step
 
