@@ -101,21 +101,21 @@ def make_case(chance: random.Random) -> tuple[FactBase, str]:
     base = read_facts(
         [prompt, json.dumps(rows), table, "Total: 4711 orders, of which 38.5 % were late at 19:45."]
     )
-    stated = []
+    lines = []
     for row in chance.sample(rows, min(6, len(rows))):
         cents, nested = row["amount_cents"], row["nested"]
         assert isinstance(cents, int)
         assert isinstance(nested, dict)
-        stated += [
+        lines += [
             f"Order {row['order']} of {row['item']} costs {chance.choice([cents, cents + 1, cents / 100])}.",
             f"It has a price of {row['price']} and a share of about {row['share']}.",
             f"Its weight is {chance.choice(['over', 'under', ''])} {row['weight']}; it is due {row['due']}.",
             f"In {row['year']} the big one came to {row['big']}, the count to {nested['count']}.",
             f"Its rate is {nested['rate']:.2f} or {nested['rate'] * 100:.1f}%.",
         ]
-    stated += [
+    lines += [
         f"Area 3 had {chance.randrange(9000)} in 2023 and {chance.uniform(0, 900):.1f} thousand in 2024."
     ]
     return base, " ".join(
-        [*stated, "In total 4,711 orders, less than 40 % late, at 7:45 pm. Order #1003 is one."]
+        [*lines, "In total 4,711 orders, less than 40 % late, at 7:45 pm. Order #1003 is one."]
     )

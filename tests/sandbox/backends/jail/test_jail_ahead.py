@@ -113,7 +113,7 @@ def test_a_program_that_keeps_running_in_the_background_does_not_reach_the_next(
     )
 
 
-def test_what_a_program_requests_beside_the_one_before_is_given(sandbox: Sandbox) -> None:
+def test_what_a_program_needs_beside_the_one_before_is_given(sandbox: Sandbox) -> None:
     await_warm(sandbox, "javascript")
     seeded = [
         run(sandbox, "javascript", "console.log(Math.random())", fixtures=Fixtures(seed=7)) for _ in "ab"
