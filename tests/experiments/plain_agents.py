@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import random
+import sqlite3
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 
@@ -38,3 +40,15 @@ def drawn(task: str) -> str:
 
 def unmade() -> None:
     raise KeyError("MODEL_NAME")
+
+
+def looks_around(task: str) -> str:
+    with sqlite3.connect("shop.db") as shop:
+        (total,) = shop.execute("select sum(cents) from refunds").fetchone()
+    with urllib.request.urlopen("https://api.example.com/rate") as answer:
+        rate = answer.read().decode()
+    try:
+        urllib.request.urlopen("https://api.example.com/rate")
+    except OSError:
+        rate += " once"
+    return f"{Path('notes.txt').read_text(encoding='utf-8')} {total} {rate}"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -313,3 +314,38 @@ def test_runs_stay_on_the_disk_and_are_read_from_there(write_suite, engine, tmp_
     assert again.to_json() == document
     assert len(scores_of(again)) == len(scores_of(found)) > 0
     assert (tmp_path / "x" / "trials.jsonl").read_bytes().endswith(b"\n")
+
+
+HAR = {
+    "log": {
+        "entries": [
+            {
+                "request": {"method": "GET", "url": "https://api.example.com/rate"},
+                "response": {"status": 200, "headers": [], "content": {"text": "1.25"}},
+            }
+        ]
+    }
+}
+
+
+def test_an_agent_finds_the_files_the_database_and_the_calls_of_its_case(write_suite, engine, tmp_path):
+    suite = write_suite(rates={"must": [{"answer": {"equals": "as noted 4500 1.25 once"}}]})
+    folder = suite / "cases" / "rates"
+    (folder / "notes.txt").write_text("as noted")
+    (folder / "rate.har").write_text(json.dumps(HAR))
+    with sqlite3.connect(folder / "shop.db") as shop:
+        shop.execute("create table refunds (cents integer)")
+        shop.execute("insert into refunds values (3000), (1500)")
+    fixtures = {
+        "name": "shop",
+        "files": {"notes.txt": "notes.txt"},
+        "database": {"file": "shop.db"},
+        "http": "rate.har",
+    }
+    (folder / "fixtures.yaml").write_text(yaml.safe_dump({"sets": [fixtures]}))
+    found = run_experiment(plain("looks_around"), suite, tmp_path / "out", engine)
+    (trial,) = found.cases[0].trials
+    assert (trial.verdict, trial.reason) == (TrialVerdict.PASSED, trial.reason), trial
+    assert [dict(each) for each in trial.unknown_calls] == [
+        {"tool": "GET", "args": ["https://api.example.com/rate"], "kwargs": {}}
+    ]

@@ -76,6 +76,7 @@ class AgentProcess:
         """Run the job in this file, and write its result."""
         job = json.loads(Path(path).read_text(encoding="utf-8"))
         random.seed(job["seed"])
+        os.environ.update(job["environment"])
         os.chdir(job["work"])
         self._exporter.path = Path(job["trace"])
         self._tools.lay_out(job["recorded"])

@@ -50,8 +50,11 @@ def run_in_container(
     work: Path,
     environment: Mapping[str, str],
     stdin: bytes,
+    readable: Sequence[Path] = (),
 ) -> tuple[int | None, float, bytes]:
     """Run a program to its end; returns its exit code, None where it was killed as late, time and output.
+
+    `readable` are files of this machine that it finds at their own paths.
 
     Raises:
         ExperimentError: the daemon does not take it, as where the image has no such program.
@@ -64,7 +67,7 @@ def run_in_container(
             stdin_open=True,
             user=f"{os.getuid()}:{os.getgid()}",
             working_dir=_WORK,
-            host_config=_restrict(client, work),
+            host_config=_restrict(client, work, readable),
         )["Id"]
         try:
             start = time.monotonic()
@@ -96,9 +99,12 @@ def _open_daemon() -> Iterator[APIClient]:
         ) from problem
 
 
-def _restrict(client: APIClient, work: Path) -> Any:
+def _restrict(client: APIClient, work: Path, readable: Sequence[Path]) -> Any:
     return client.create_host_config(
-        binds={str(work): {"bind": _WORK, "mode": "rw"}},
+        binds={
+            str(work): {"bind": _WORK, "mode": "rw"},
+            **{str(file): {"bind": str(file), "mode": "ro"} for file in readable},
+        },
         network_mode="host",
         cap_drop=["ALL"],
         security_opt=["no-new-privileges"],
