@@ -5,6 +5,12 @@ BIN    := $(VENV)/bin
 FAST   := $(addprefix tests/,gate lint semconv trace sandbox/scanners evaluators/boundary evaluators/correctness \
           evaluators/detect evaluators/execution evaluators/runs evaluators/trajectory)
 
+# The tests wait for sandboxes, servers and pages as much as they compute: one worker more than two cores.
+WORKERS ?= 3
+PYTEST  := $(BIN)/pytest -n $(WORKERS) --dist worksteal
+# A test run starts thousands of interpreters: none may compile each module anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test check lint types unit fast explore map reference docs docs-version console pictures clean
 
 demo: $(VENV)/.demo
@@ -24,15 +30,15 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 unit: $(VENV)/.dev $(VENV)/.system
-	$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
+	$(PYTEST)
 
 # What starts no sandbox, no collector and no installation.
 fast: $(VENV)/.dev
-	$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal -q -m "not docker" $(FAST)
+	$(PYTEST) -q -m "not docker" $(FAST)
 
 # The property tests with examples that no run drew before.
 explore: $(VENV)/.dev $(VENV)/.system
-	SPANPROOF_EXAMPLES=new $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal -q -m hypothesis
+	SPANPROOF_EXAMPLES=new $(PYTEST) -q -m hypothesis
 
 # The documentation as a site, in .cache/site: it loads nothing from elsewhere.
 docs: $(VENV)/.dev

@@ -21,7 +21,7 @@ settings.register_profile("same", _UNTIMED, derandomize=True, database=None)
 settings.register_profile("new", _UNTIMED, derandomize=False, print_blob=True)
 settings.load_profile(os.environ.get("SPANPROOF_EXAMPLES", "same"))
 
-pytest_plugins = ["docker_daemon"]
+pytest_plugins = ["docker_daemon", "run_once"]
 
 # A test that takes this long hangs: pytest-timeout fails it and dumps the stacks of all threads. One that no
 # signal reaches (in native code) is ended with its process, by faulthandler_timeout in pyproject.toml.

@@ -1,6 +1,6 @@
 """Take the pictures of the documentation: real runs of the demo's agents, in the real console.
 
-    python deploy/docs-site/pictures.py [--out docs/images] [--directory DIR] [--runs 240]
+    python deploy/docs-site/pictures.py [--out docs/images] [--directory DIR] [--runs 240] [--trials 3]
 
 The agents run once; their traces are evaluated many times over, as of several releases, so that
 there are rates.
@@ -56,6 +56,7 @@ def main() -> None:
     options.add_argument("--out", type=Path, default=ROOT / "docs" / "images")
     options.add_argument("--directory", type=Path)
     options.add_argument("--runs", type=int, default=240, help="of all releases together")
+    options.add_argument("--trials", type=int, default=3, help="of each case of the suite")
     given = options.parse_args()
     folder = (given.directory or Path(tempfile.mkdtemp(prefix="pictures-"))).resolve()
     is_new = not (folder / "workspace").exists()
@@ -63,7 +64,7 @@ def main() -> None:
         if is_new:
             traces = collect_traces(folder)
             fill_store(store, traces, given.runs)
-            fill_workspace(store, folder / "workspace")
+            fill_workspace(store, folder / "workspace", given.trials)
         take_pictures(store, folder / "workspace", given.out)
 
 
@@ -150,7 +151,7 @@ def _prompt_version(trace: Trace) -> str:
     return str(next((each for each in found if each), ""))
 
 
-def fill_workspace(store: Store, folder: Path) -> None:
+def fill_workspace(store: Store, folder: Path, trials: int) -> None:
     """Promote runs into a suite, run the tutorial's agent on it, bad and mended, and write a gate report."""
     folder.mkdir(parents=True, exist_ok=True)
     suite = folder / "refunds"
@@ -169,7 +170,7 @@ def fill_workspace(store: Store, folder: Path) -> None:
         (folder / f"{module}.py").write_text(agent.replace("54.00", answer) + build)
         subprocess.run(
             [sys.executable, "-m", "spanproof.cli", "suite", "run", str(suite), "--agent", f"{module}:build",
-             "--tools", "recorded", "--trials", "3", "--out", str(folder / "experiments" / name)],
+             "--tools", "recorded", "--trials", str(trials), "--out", str(folder / "experiments" / name)],
             cwd=folder, check=False,
         )  # fmt: skip
     report = check([parse(each) for each in _ASSERTIONS], store.scores())

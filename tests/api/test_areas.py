@@ -131,6 +131,18 @@ def test_a_suite_is_a_matrix_of_cases_and_experiments(app):
     assert app.get("/api/v1/suites/nothing").status_code == 404
 
 
+def test_an_experiment_lists_its_cases_and_why_they_did_not_pass(app):
+    page = app.get("/api/v1/experiments/runs/before").json()
+    assert (page["passed"], page["title"]) == (False, "spanproof experiment a:b")
+    assert page["command"].startswith("spanproof suite run suites/prices --agent a:b")
+    (case,) = page["cases"]
+    assert (case["verdict"], case["reason"]) == ("failed", "reproduced: ")
+    assert case["details"][0] == "0 of 1 trial passed"
+    assert app.get("/api/v1/experiments/runs/after").json()["passed"] is True
+    missing = app.get("/api/v1/experiments/nothing")
+    assert (missing.status_code, "no experiment is named 'nothing'" in missing.text) == (404, True)
+
+
 def test_gate_reports_are_shown_and_assertions_tried(app):
     (row,) = app.get("/api/v1/gates").json()["reports"]
     assert (row["name"], row["passed"]) == ("runs/gate.json", False)

@@ -20,8 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
-from tests.console.test_long_trace import SPANS, STEPS, long_trace
-from tests.console.test_long_trace import TRACE as LONG
+from tests.console.filled_store import LONG, SPANS, STEPS, long_trace
 from tests.suites.conftest import misquote
 
 from spanproof.api import ConsoleServer

@@ -12,8 +12,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
+import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import TraceEvaluation
@@ -24,6 +27,7 @@ from spanproof.trace.codec import decode, encode
 
 _START_NS = 1_790_000_000_000_000_000
 _ROOT = "a" * 16
+STEPS, PADDING = 4, 3_400
 _CONTEXT = "The shop sells boxes of tea, rice and salt. Prices are in cents; orders are numbered from 1000. "
 
 
@@ -34,7 +38,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     plain = Engine(pipeline=Pipeline(), sandbox=None, replay_disabled_reason="not measured here")
-    realistic = run_of(4, padding=3_400)
+    realistic = run_of(STEPS, padding=PADDING)
     document = encode(plain.evaluate(realistic))
     found = {
         "realistic, bytes": float(len(document)),
@@ -53,6 +57,18 @@ def main() -> None:
     found |= {"1,000 steps, s": whole, "growth from 250 to 1,000 steps": whole / quarter}
     large = outputs_of_100_kb()
     found["three outputs of 100 KB, an answer of 1 KB, s"] = cpu_s(lambda: plain.evaluate(large))
+    lines = run_of(STEPS)
+    logged = with_output_of_100_kb(lines)
+    found["a run of 4 steps, s"] = cpu_s(lambda: plain.evaluate(lines))
+    found["the same with an output of 100 KB, s"] = cpu_s(lambda: plain.evaluate(logged))
+    alone, beside = on_cores(1, options.seconds), on_cores(2, options.seconds)
+    found |= {
+        "realistic, one process, /s by the clock": alone[0],
+        "realistic, two processes, /s by the clock": beside[0],
+        "of one process, by the clock": beside[0] / alone[0] / 2,
+        "of one process, by processor time": beside[1] / alone[1],
+        "load": os.getloadavg()[0],
+    }
     if options.json:
         print(json.dumps(found))
         return
@@ -70,6 +86,27 @@ def a_second(
         work()
         count += 1
     return count / took
+
+
+def on_cores(processes: int, seconds: float) -> tuple[float, float]:
+    """Return how often processes evaluate a trace in a second, and in a second of processor time."""
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(processes) as pool:
+        pool.map(evaluate_for, [0.1] * processes, chunksize=1)  # everything is loaded
+        found = pool.map(evaluate_for, [seconds] * processes, chunksize=1)
+    done, cpu = sum(each[0] for each in found), sum(each[1] for each in found)
+    return done / seconds, done / cpu
+
+
+def evaluate_for(seconds: float) -> tuple[int, float]:
+    """Evaluate a realistic trace for some seconds; return how often, and the processor time of it."""
+    engine = Engine(pipeline=Pipeline(), sandbox=None, replay_disabled_reason="not measured here")
+    trace, count = run_of(STEPS, padding=PADDING), 0
+    until, began = time.monotonic() + seconds, time.process_time()
+    while time.monotonic() < until:
+        engine.evaluate(trace)
+        count += 1
+    return count, time.process_time() - began
 
 
 def cpu_s(work: Callable[[], object]) -> float:
@@ -128,6 +165,20 @@ def outputs_of_100_kb() -> Trace:
                  input=Payload(json.dumps({"page": number}), {"page": number}),
                  output=Payload(text, table, typed=True))
         )  # fmt: skip
+    return trace_of(spans)
+
+
+def with_output_of_100_kb(trace: Trace) -> Trace:
+    """Return a run whose last step prints 100 KB of log lines."""
+    text = "\n".join(
+        f"2026-11-02T10:{n // 60 % 60:02}:{n % 60:02}Z job {n} took {n * 7 % 900} ms" for n in range(2_600)
+    )
+    spans = [
+        replace(each, code=replace(each.code, logs=f"{each.code.logs}{text}\n"))
+        if each.code is not None and each.step is not None and each.step.number == STEPS
+        else each
+        for each in trace.spans
+    ]
     return trace_of(spans)
 
 

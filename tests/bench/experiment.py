@@ -25,7 +25,7 @@ from spanproof.experiments.notebook import open_engine
 from spanproof.experiments.trial import Trial
 
 _SUPPORT = Path(__file__).parents[1] / "experiments"
-_AGENTS = {"plain": "support_agents:plain", "coder": "support_agents:mended"}
+_AGENTS = {"plain": "plain_agents:plain", "coder": "support_agents:mended"}
 _MIB = 1024 * 1024
 
 

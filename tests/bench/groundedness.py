@@ -87,7 +87,7 @@ def main() -> None:
         choice = None
         if options.weights:
             choice = read_choice((options.weights / f"{name}.json").read_text(encoding="utf-8"))
-        told: dict[str, Counter[str]] = defaultdict(Counter)
+        judged: dict[str, Counter[str]] = defaultdict(Counter)
         simple: dict[str, Counter[bool]] = defaultdict(Counter)
         before: dict[str, Counter[str]] = defaultdict(Counter)
         seconds: list[float] = []
@@ -100,7 +100,7 @@ def main() -> None:
             )  # fmt: skip
             seconds.append(time.thread_time() - begun)
             for kind in kinds_of(row):
-                told[kind][grounding.verdict.value] += 1
+                judged[kind][grounding.verdict.value] += 1
                 simple[kind][has_all_numbers(row)] += 1
                 if row["id"] in old:
                     before[kind][old[row["id"]]] += 1
@@ -111,7 +111,7 @@ def main() -> None:
             ):
                 shown += 1
                 show(row, grounding)
-        print_table(name, told, simple, before)
+        print_table(name, judged, simple, before)
         cuts = statistics.quantiles(seconds, n=100)
         print(
             f"  CPU time an answer: p50 {statistics.median(seconds) * 1e3:.1f} ms, p99 {cuts[98] * 1e3:.1f} ms\n",  # noqa: E501
@@ -121,7 +121,7 @@ def main() -> None:
 
 def print_table(
     name: str,
-    told: dict[str, Counter[str]],
+    judged: dict[str, Counter[str]],
     simple: dict[str, Counter[bool]],
     before: dict[str, Counter[str]],
 ) -> None:
@@ -129,7 +129,7 @@ def print_table(
     print(
         f"{name:34}{'rows':>6}{'accepted':>10}{'rejected':>10}{'open':>8}{'numbers in':>12}{'old acc.':>10}{'old rej.':>10}"  # noqa: E501
     )
-    for kind, counted in sorted(told.items()):
+    for kind, counted in sorted(judged.items()):
         rows = counted.total()
         shares = [
             counted[verdict.value] / rows

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -13,7 +15,17 @@ from typing import Any
 import pytest
 from tests.benchmarks.conftest import WriteRows, read_one
 
-from spanproof.benchmarks import BENCHMARKS, Answer, Place, Source, find_signs, grade_answers, read_problems
+from spanproof.benchmarks import (
+    BENCHMARKS,
+    Answer,
+    BenchmarkError,
+    Place,
+    Source,
+    files,
+    find_signs,
+    grade_answers,
+    read_problems,
+)
 from spanproof.benchmarks.samples import read_samples, take_code
 from spanproof.benchmarks.turns import answer_problem
 
@@ -42,7 +54,8 @@ def test_a_report_has_rates_intervals_and_the_protocol(write_rows: WriteRows, tm
         for number in range(3)
         for trial in range(2)
     ]
-    samples = write_rows(*lines, name="samples.jsonl")
+    strange = {"task_id": "Own/77", "completion": right}
+    samples = write_rows(*lines, strange, name="samples.jsonl")
     out = tmp_path / "graded.jsonl"
     ran = _bench(
         "humaneval", "--problems", problems, "--samples", samples, "--k", 1, "--k", 2,
@@ -59,6 +72,8 @@ def test_a_report_has_rates_intervals_and_the_protocol(write_rows: WriteRows, tm
     graded = [json.loads(line) for line in out.read_text().splitlines()]
     found = [each["grades"]["tests"]["grade"] for each in graded]
     assert found == ["failed", "passed", "passed", "failed", "failed", "passed"]
+    assert "answers to no problem of the file are left out: Own/77" in ran.stderr
+    assert "problems without an answer are in no rate: Own/3" in ran.stderr
 
 
 def test_the_exit_code_is_by_the_rate(write_rows: WriteRows) -> None:
@@ -259,3 +274,24 @@ def test_security_by_cwe(write_rows: WriteRows) -> None:
     assert [rates[22][key] for key in ("safe", "unsafe", "ambiguous", "unsafe_rate")] == [1, 1, 1, 0.5]
     assert [rates[95][key] for key in ("safe", "unsafe", "ambiguous")] == [1, 1, 0]
     assert rates[None]["interval"][0] < 0.5 < rates[None]["interval"][1]
+
+
+def test_hostile_files_of_answers_are_one_error_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_FILE_BYTES", 1 << 20)
+    (tmp_path / "bomb.jsonl").write_bytes(gzip.compress(bytes(2 << 20)))
+    (tmp_path / "torn.jsonl").write_bytes(gzip.compress(os.urandom(1000))[:500])
+    (tmp_path / "large.jsonl").write_bytes(bytes(2 << 20))
+    (tmp_path / "deep.jsonl").write_bytes(b"[" * 100_000)
+    (tmp_path / "zero.sql").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.json")
+    expected = {
+        "bomb.jsonl": "when unzipped; split the file",
+        "torn.jsonl": "it is no gzip",
+        "large.jsonl": "more than 1048576 bytes",
+        "deep.jsonl": "it is no JSON",
+        "zero.sql": "not a regular file",
+        "pipe.json": "not a regular file",
+    }
+    for name, words in expected.items():
+        with pytest.raises(BenchmarkError, match=words):
+            list(read_samples(tmp_path / name))

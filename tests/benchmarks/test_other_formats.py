@@ -174,3 +174,15 @@ def test_statuses_of_three_test_runners() -> None:
         "test_add": True,
         "test_mul": False,
     }
+
+
+@pytest.mark.parametrize("name", ["../secret", "link"])
+def test_a_database_elsewhere_is_refused(write_rows: WriteRows, tmp_path: Path, name: str) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "secret.sqlite").write_bytes(b"")
+    folder = tmp_path / "databases"
+    (folder / "link").mkdir(parents=True)
+    (folder / "link" / "link.sqlite").symlink_to(tmp_path / "secret" / "secret.sqlite")
+    path = write_rows({"db_id": name, "question": "Which items?", "query": "SELECT 1"})
+    with pytest.raises(BenchmarkError, match="lies outside"):
+        read_one("text-to-sql", path, databases=folder)

@@ -73,7 +73,7 @@ def test_what_does_not_answer_is_not_written(tmp_path, closed_port, capsys) -> N
     assert run(command) == 0
     before = file.read_text()
     assert run(command) == 2
-    assert "two sinks are named 'phoenix'" in capsys.readouterr().err
+    assert "has a sink named phoenix already" in capsys.readouterr().err
     assert file.read_text() == before
     assert run([*command, "--name", "second"]) == 0
     assert [sink.label for sink in load_config(file, {}).sinks] == ["second", "phoenix"]

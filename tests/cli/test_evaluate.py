@@ -393,3 +393,29 @@ def test_a_gate_holds_a_cohort_to_its_security(tmp_path, capsys, monkeypatch):
         return run(["gate", "--scores", str(scores), "--assert", claim])
 
     assert [gated(0.8, "default"), gated(0.9, "default"), gated(0.8, "other")] == [0, 1, 1]
+
+
+def test_structure_is_measured_on_demand_and_compared_with_the_run_before(tmp_path, capsys):
+    before, after = tmp_path / "before.pb", tmp_path / "after.pb"
+    before.write_bytes(encode_protobuf(request_of("def f(x):\n    return x\nprint(f(1))", "1")))
+    after.write_bytes(encode_protobuf(request_of("def f(x, y):\n    return x\nprint(f(1, 2))", "1")))
+    assert run(["eval", str(after), "--json", "--no-replay"]) == 0
+    assert "code_lines" not in capsys.readouterr().out
+    assert run(["eval", str(after), "--json", "--no-replay", "--structure"]) == 0
+    alone = _by_name(capsys.readouterr().out)
+    assert (alone["code_lines"]["raw"], alone["code_lines"]["label"]) == (3.0, None)
+    assert "public_api" not in alone
+    assert run(["eval", str(after), "--json", "--no-replay", "--before", str(before)]) == 0
+    compared = _by_name(capsys.readouterr().out)
+    assert compared["public_api"]["value"] == 0
+    assert compared["growth"]["value"] == 1
+
+
+def _by_name(line):
+    (each,) = json.loads(line)["runs"]
+    return {score["name"]: score for score in each["scores"]}
+
+
+def test_a_run_before_that_cannot_be_read_is_misuse(tmp_path, good, capsys):
+    assert run(["eval", str(good), "--before", str(tmp_path / "none.pb")]) == 2
+    assert "none.pb" in capsys.readouterr().err

@@ -16,9 +16,10 @@ from waiting import wait_until
 
 from spanproof.collector.receive.signals import SHAPES, Signal
 from spanproof.collector.stages.assemble import CompleteTrace, Why
-from spanproof.collector.stages.attach import EVALUATOR_SCOPE
-from spanproof.collector.stages.evaluate import Evaluated
+from spanproof.collector.stages.attach import COLLECTOR_SCOPE, EVALUATOR_SCOPE
+from spanproof.collector.stages.evaluate import Evaluated, Work
 from spanproof.collector.stages.forward import Forwarder
+from spanproof.collector.stages.fragments import index_request
 from spanproof.collector.telemetry import Telemetry
 from spanproof.config.model import Forward
 from spanproof.trace.otlp import read_file
@@ -254,3 +255,29 @@ def test_a_full_queue_drops_the_newest_and_counts_it(forward, closed_port, evalu
     settings = {"endpoint": f"http://127.0.0.1:{closed_port}", "queue_bytes": 100}
     forward(telemetry, evaluated, drain_s=0.1, **settings)
     assert outcomes(telemetry, "traces", "dropped") == 1
+
+
+def test_a_target_that_wants_own_traces_gets_where_the_time_of_each_trace_went(
+    forward, endpoint, evaluated
+) -> None:
+    took = replace(evaluated, work=Work(1_000_000_000, 3_000_000_000, 0.5, 2))
+    forward(Telemetry(), took, endpoint=endpoint.url, traces=False, logs=False, own_traces=True)
+    assert endpoint.spans() == [
+        (COLLECTOR_SCOPE, f"spanproof.{name}") for name in ("trace", "wait", "evaluate", "store")
+    ]
+    request = ExportTraceServiceRequest.FromString(endpoint.requests[0][2])
+    root, wait, evaluate, store = request.resource_spans[0].scope_spans[0].spans
+    assert {each.parent_span_id for each in (wait, evaluate, store)} == {root.span_id}
+    assert root.links[0].trace_id.hex() == evaluated.complete.trace_id
+    assert (wait.start_time_unix_nano, wait.end_time_unix_nano) == (1_000_000_000, 3_000_000_000)
+    assert evaluate.end_time_unix_nano == store.start_time_unix_nano == 3_500_000_000
+    assert store.end_time_unix_nano == root.end_time_unix_nano > time.time_ns() - 600 * 10**9
+    facts = {pair.key: pair.value for pair in root.attributes}
+    assert facts["spanproof.collector.attempts"].int_value == 2
+    back = index_request(request, request.SerializeToString())
+    assert (back.spans, back.own) == (0, 4)
+
+
+def test_own_traces_go_to_no_target_that_does_not_want_them(forward, endpoint, evaluated) -> None:
+    forward(Telemetry(), replace(evaluated, work=Work(1, 2, 0.5, 1)), endpoint=endpoint.url)
+    assert COLLECTOR_SCOPE not in {scope for scope, _ in endpoint.spans()}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
@@ -10,6 +11,7 @@ from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.trace import (
     Cohort,
     Errored,
+    Event,
     Label,
     Layer,
     Outcome,
@@ -69,6 +71,51 @@ def test_scores_that_only_advise_are_left_out():
     telemetry.verdicts.count(evaluation(steps, Cohort(), Layer.TRAJECTORY, "steps"))
     telemetry.verdicts.count(evaluation(PASS, Cohort(), Layer.TRAJECTORY, "recovery"))
     assert verdicts(telemetry) == {("trajectory.recovery", "pass", ""): 1.0}
+
+
+def test_what_budgets_and_scans_stopped_is_counted_by_cause():
+    telemetry = Telemetry()
+    found = evaluation(PASS, Cohort(agent="clerk"))
+    agent = found.trace.spans[0]
+    above = replace(agent, span_id="c" * 16, kind=SpanKind.CHAIN, events=blocks("prompt.injection"))
+    agent = replace(agent, parent_id=above.span_id)
+    stopped = [("budget.steps",), ("budget.tool",), ("py.exec", "py.process.spawn"), ("sql.drop",), ()]
+    steps = [
+        replace(
+            agent,
+            span_id=f"{n:016x}",
+            parent_id=agent.span_id,
+            kind=SpanKind.TOOL,
+            events=blocks(*rules),
+        )
+        for n, rules in enumerate(stopped, 1)
+    ]
+    telemetry.verdicts.count(replace(found, trace=trace_of([above, agent, *steps])))
+    counted = {
+        (each.labels["cause"], each.labels["agent"]): each.value
+        for each in samples(telemetry)
+        if each.name == "spanproof_guard_blocks_total"
+    }
+    causes = {"budget.steps": 1.0, "budget.tool": 1.0, "scan": 3.0}
+    assert counted == {(cause, "clerk"): count for cause, count in causes.items()}
+
+
+def test_what_a_guard_would_have_stopped_is_not_counted():
+    telemetry = Telemetry()
+    found = evaluation(PASS, Cohort(agent="clerk"))
+    observed = replace(found.trace.spans[0], events=blocks("sql.drop", blocked=False))
+    telemetry.verdicts.count(replace(found, trace=trace_of([observed])))
+    assert not [each for each in samples(telemetry) if each.name == "spanproof_guard_blocks_total"]
+
+
+def blocks(*rules: str, blocked: bool = True) -> tuple[Event, ...]:
+    """Return the events of a guard that found these rules broken."""
+    return tuple(
+        Event(
+            "spanproof.guard.finding", 0, {"spanproof.guard.blocked": blocked, "spanproof.guard.rule": rule}
+        )
+        for rule in rules
+    )
 
 
 def test_cohorts_beyond_the_bound_are_counted_together_and_rates_stay_whole():

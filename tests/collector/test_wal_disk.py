@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+
+from waiting import wait_until
 
 from spanproof.collector.receive.signals import Signal
 from spanproof.collector.stages.request_queue import RequestQueue
@@ -86,3 +90,24 @@ def test_a_clock_that_jumps_changes_nothing_that_waits(tmp_path: Path, monkeypat
     assert second is not None
     assert second.body == b"second"
     queue.close()
+
+
+def test_a_slow_disk_is_waited_for_and_what_waits_shares_one_write(wal_directory: Path, monkeypatch) -> None:
+    written, go_on, really = [], threading.Event(), os.fdatasync
+
+    def sync(descriptor: int) -> None:
+        written.append(descriptor)
+        assert go_on.wait(60)
+        really(descriptor)
+
+    wal = Wal(wal_directory, segment_bytes=1 << 20)
+    monkeypatch.setattr(os, "fdatasync", sync)
+    first = wal.append(Encoding.PROTOBUF, b"0")
+    wait_until(lambda: len(written) == 1, "a write that the disk does not finish")
+    others = [wal.append(Encoding.PROTOBUF, str(number).encode()) for number in range(1, 200)]
+    assert not any(each.done() for each in (first, *others)), "acknowledged before it was on disk"
+    go_on.set()
+    numbers = [each.result(60) for each in (first, *others)]
+    assert [wal.read(number).payload for number in numbers] == [str(n).encode() for n in range(200)]
+    assert len(written) == 2
+    wal.close()

@@ -334,3 +334,33 @@ def test_any_text_is_a_configuration_or_a_configuration_error(tmp_path, text) ->
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     with suppress(ConfigError):
         load_config(path, {})
+
+
+def test_a_file_that_grows_or_has_no_end_is_one_problem(write) -> None:
+    grows = "a0: &a0 [1]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9))
+    assert ["more than 100000 values" in each for each in problems(write(grows))] == [True]
+    assert ["nested deeper" in each for each in problems(write("[" * 100_000))] == [True]
+    assert "cannot be read: /dev/zero has more than" in problems(Path("/dev/zero"))[0]
+
+
+def test_keys_that_a_merge_overrides_are_written_once(write) -> None:
+    text = "alerts:\n- &a {name: a, layer: boundary}\n- {<<: *a, name: b}\n"
+    assert [each.name for each in load_config(write(text), {}).alerts] == ["a", "b"]
+
+
+@pytest.mark.parametrize("file", ["/proc/self/environ", "../secret.py", "link.py"])
+def test_an_evaluator_s_file_lies_beside_the_configuration(write, tmp_path, monkeypatch, file) -> None:
+    path = write(f"evaluators:\n- {{name: ours, file: {file}}}\n")
+    monkeypatch.chdir(path.parent)
+    (path.parent / "link.py").symlink_to("/etc/hostname")
+    assert any("evaluators.0.file" in each and "lies neither in" in each for each in problems(path))
+
+
+def test_an_evaluator_s_file_may_lie_in_either_folder(write, tmp_path, monkeypatch) -> None:
+    path = write(f"evaluators:\n- {{name: ours, file: {tmp_path / 'ours.py'}}}\n")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert load_config(path, {}).evaluators[0].file == tmp_path / "ours.py"
+    path = write("evaluators:\n- {name: ours, file: mine.py}\n")
+    assert load_config(path, {}).evaluators[0].file == Path("mine.py")

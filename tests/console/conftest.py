@@ -1,130 +1,43 @@
 """A real browser in front of a real console, over a store that real evaluations filled.
 
-Fixtures end with their module: an embedded store is one per process, and so is a loop of Playwright's.
+All workers of a run share the console. The browser ends with its module: so does a loop of Playwright's, of
+which a process has one.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from node_programs import install_packages
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
-from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
-from spanproof.api import ConsoleServer, ConsoleSettings
-from spanproof.evaluators.engine import Engine
-from spanproof.sandbox.registry import open_sandbox
-from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.store import Store, open_store
-from spanproof.suites import promote
-from spanproof.trace import Trace, trace_of
-
-from ..suites.conftest import misquote
+from .shared_console import SharedConsole, open_shared
 
 CONSOLE = Path(__file__).parents[2] / "collector" / "console"
 PATIENCE_MS = 120_000
-HOSTILE = (
-    "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=2</script>"
-    "\"><svg onload=window.hacked=3>\u202egnp.exe\x1b[31m javascript:window.hacked=4"
-)  # fmt: skip
+_OF_COLOURS = ["color-contrast", "link-in-text-block"]
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with (
-        open_sandbox("jail") as sandbox,
-        open_store(tmp_path_factory.mktemp("console") / "store") as opened,
-    ):
-        engine = Engine(pipeline=Pipeline(), sandbox=sandbox)
-        recorded = Engine(pipeline=Pipeline(), sandbox=None, replay_disabled_reason="not in this test")
-        opened.write([engine.evaluate(misquote()), recorded.evaluate(hostile(misquote()))])
-        opened.write_spans([conversation()])
-        opened.write(
-            [recorded.evaluate(with_id(misquote("I do not know."), number)) for number in range(300)]
-        )
-        yield opened
+@pytest.fixture(scope="session")
+def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedConsole]:
+    """The console of this test run."""
+    base = tmp_path_factory.getbasetemp()
+    with open_shared(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) as shared:
+        yield shared
 
 
-TENANT = 'acme "north" \\ co'
-"""The value of an attribute, with all that a query line must quote."""
+@pytest.fixture
+def url(console: SharedConsole) -> str:
+    return console.url
 
 
-def conversation() -> ExportTraceServiceRequest:
-    """Roots of traces that make two sessions of them: the failing trace has hostile text as the session's id,
-    three others are one session of a user and a tenant."""
-    roots = [_root("5" * 32, 0, {"session.id": HOSTILE[:60]})]
-    for number in range(3):
-        named = {"session.id": "chat/17", "user.id": "ada", "tenant.id": TENANT}
-        roots.append(_root(f"{0xA000 + number:032x}", number + 1, named))
-    scope = ScopeSpans(spans=roots)
-    return ExportTraceServiceRequest(resource_spans=[ResourceSpans(scope_spans=[scope])])
-
-
-def _root(trace_id: str, number: int, attributes: dict[str, str]) -> Span:
-    return Span(
-        trace_id=bytes.fromhex(trace_id),
-        span_id=f"session{number}".encode(),
-        name="turn",
-        start_time_unix_nano=time.time_ns(),
-        end_time_unix_nano=time.time_ns(),
-        attributes=[
-            KeyValue(key=key, value=AnyValue(string_value=value)) for key, value in attributes.items()
-        ],
-    )
-
-
-def is_complaint(line: ConsoleMessage) -> bool:
-    """Whether the browser found a fault; that a server is gone is none of the page."""
-    return line.type == "error" and not line.text.startswith("Failed to load resource")
-
-
-def with_id(trace: Trace, number: int) -> Trace:
-    return trace_of([replace(span, trace_id=f"{0xA000 + number:032x}") for span in trace.spans])
-
-
-def hostile(trace: Trace) -> Trace:
-    """The trace with hostile text in every field that a page shows."""
-
-    def spoil(span):
-        changed = {"name": HOSTILE, "trace_id": "6" * 32, "attributes": {HOSTILE: HOSTILE}}
-        if span.agent:
-            changed["agent"] = HOSTILE
-        if span.code:
-            changed["code"] = replace(span.code, source=f"x = {HOSTILE!r}\nprint(x)", logs=HOSTILE)
-            changed["observation"] = HOSTILE
-        if span.tool:
-            changed["tool"] = replace(span.tool, name=HOSTILE)
-        if span.input:
-            changed["input"] = replace(span.input, text=HOSTILE, value=HOSTILE)
-        if span.output:
-            changed["output"] = replace(span.output, text=f"$54.00 {HOSTILE}", value=HOSTILE)
-        return replace(span, **changed)
-
-    return trace_of([spoil(span) for span in trace.spans])
-
-
-@pytest.fixture(scope="module")
-def workspace(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A suite of the failing run."""
-    root = tmp_path_factory.mktemp("workspace")
-    evaluation = store.evaluation("5" * 32)
-    assert evaluation is not None, "the store has the failing run"
-    promote(evaluation, "a" * 16, root / "prices")
-    return root
-
-
-@pytest.fixture(scope="module")
-def url(store: Store, workspace: Path) -> Iterator[str]:
-    settings = ConsoleSettings(workspace=workspace)
-    with ConsoleServer(lambda: store, "127.0.0.1", 0, settings) as server:
-        yield server.url
+@pytest.fixture
+def workspace(console: SharedConsole) -> Path:
+    return Path(console.workspace)
 
 
 @pytest.fixture(scope="module")
@@ -139,28 +52,68 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
+@pytest.fixture(scope="module")
+def tab(browser: Browser) -> Page:
+    """A page that the tests of a module use one after the other: to open one costs more than a test."""
+    page = browser.new_context().new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    return page
+
+
 @pytest.fixture
-def open_page(browser: Browser, url: str) -> Iterator[Callable[..., Page]]:
+def open_page(tab: Page, url: str) -> Iterator[Callable[..., Page]]:
     """Open a page of the console; whatever the browser complains of fails the test."""
     complaints: list[str] = []
-    contexts = []
+
+    def note_error(error: Exception) -> None:
+        complaints.append(str(error))
+
+    def note_line(line: ConsoleMessage) -> None:
+        if is_complaint(line):
+            complaints.append(line.text)
 
     def open_one(path: str, *, width: int = 1440, scheme: str = "light") -> Page:
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda line: complaints.append(line.text) if is_complaint(line) else None)
-        page.goto(url + path)
-        page.wait_for_selector("main :not([aria-busy])")
-        page.wait_for_selector("[aria-busy=true]", state="detached")
-        return page
+        tab.set_viewport_size({"width": width, "height": 900})
+        tab.emulate_media(color_scheme=scheme)
+        tab.goto(url + path)
+        settle(tab)
+        return tab
 
+    tab.on("pageerror", note_error)
+    tab.on("console", note_line)
     yield open_one
-    for context in contexts:
-        context.close()
+    tab.unroute_all(behavior="ignoreErrors")
+    tab.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    tab.remove_listener("pageerror", note_error)
+    tab.remove_listener("console", note_line)
     assert not complaints
+
+
+def settle(page: Page) -> None:
+    """Return when the page shows what it loaded."""
+    page.wait_for_selector("main :not([aria-busy])")
+    page.wait_for_selector("[aria-busy=true]", state="detached")
+
+
+def is_complaint(line: ConsoleMessage) -> bool:
+    """Whether the browser found a fault; that a server is gone is none of the page."""
+    return line.type == "error" and not line.text.startswith("Failed to load resource")
+
+
+def check_accessibility(page: Page, axe: str) -> None:
+    """A phone's and a desk's screen show all there is, without a violation, light and dark."""
+    page.evaluate(axe)  # not as a script of the page, which its policy forbids
+    for width in (390, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert over <= 0, f"scrolls sideways by {over} at a width of {width}"
+        # A scheme changes colours and nothing else: the second one is checked for those.
+        for scheme, rules in (("light", {}), ("dark", {"runOnly": _OF_COLOURS})):
+            page.emulate_media(color_scheme=scheme)
+            found = page.evaluate("more => axe.run(document, {resultTypes: ['violations'], ...more})", rules)
+            faults = [(each["id"], each["nodes"][0]["html"][:150]) for each in found["violations"]]
+            assert not faults, (width, scheme, faults)
+    page.emulate_media(color_scheme="light")
 
 
 @pytest.fixture(scope="session")

@@ -2,18 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from spanproof.api import ConsoleServer, ConsoleSettings
-from spanproof.sandbox.registry import open_sandbox
-
-
-@pytest.fixture(scope="module")
-def url(store, workspace):
-    settings = ConsoleSettings(workspace=workspace, open_sandbox=lambda: open_sandbox("jail", workers=1))
-    with ConsoleServer(lambda: store, "127.0.0.1", 0, settings) as server:
-        yield server.url
-
 
 def test_edited_code_is_replayed_beside_its_record(open_page):
     page = open_page("/suites/prices")

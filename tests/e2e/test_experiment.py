@@ -1,4 +1,4 @@
-"""From a failing production run to a gate that lets the mended agent through."""
+"""From a failing production run to a gate that lets the mended agent through, as the guide writes it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 from waiting import wait_until
 
+from .test_how_to_guides import blocks, run
 from .test_serve import cli, run_agent, serving, stored
+
+FIND, FREEZE, EDIT, BEFORE, AFTER = blocks("mend-a-failing-run.md", "sh")
 
 CLERK = '''
 import time
@@ -65,34 +68,46 @@ def promoted(tmp_path: Path) -> Path:
         wait_until(lambda: trace_id in stored(tmp_path), 120)
         process.send_signal(signal.SIGTERM)
         assert process.wait(120) == 0
-    suite = tmp_path / "suite"
-    done = cli("promote", trace_id, "--suite", str(suite), "--store", str(tmp_path / "store"))
-    assert done.returncode == 0, done.stderr
+    store = {"SPANPROOF_STORE": str(tmp_path / "store")}
+    found = run(FIND.replace("18f43489", trace_id[:8]), tmp_path, **store)
+    assert found.returncode == 0, found.stderr
+    assert "FAIL" in found.stdout
+    frozen = run(FREEZE.replace("18f43489", trace_id[:8]), tmp_path, **store)
+    assert frozen.returncode == 0, frozen.stderr
+    suite = tmp_path / "suites" / "refunds"
+    (case,) = (suite / "cases").iterdir()
+    edited = run(EDIT.replace(EDIT.split()[-1], case.name), tmp_path, EDITOR="true")
+    assert edited.returncode == 0, edited.stderr
     return suite
 
 
 def run_suite(suite: Path, agent: str, *more: str) -> subprocess.CompletedProcess[str]:
     arguments = ["--agent", f"clerk:{agent}", "--tools", "recorded", *more]
-    return cli("suite", "run", str(suite), *arguments, cwd=suite.parent)
+    return cli("suite", "run", str(suite), *arguments, cwd=suite.parents[1])
+
+
+def run_as_written(command: str, suite: Path, agent: str, more: str) -> subprocess.CompletedProcess[str]:
+    return run(f"{command.strip().replace('my_agent:make_agent', agent)} {more}", suite.parents[1])
 
 
 def test_the_bad_agent_fails_and_the_mended_one_passes(promoted: Path) -> None:
-    bad = run_suite(promoted, "bad", "--trials", "5", "--out", "bad", "--junit", "bad.xml")
+    folder = promoted.parents[1]
+    bad = run_as_written(BEFORE, promoted, "clerk:bad", "--junit bad.xml")
     assert bad.returncode == 1, bad.stderr
     assert "0 of 1 case passed in every trial" in bad.stdout
     assert "reproduced" in bad.stdout
-    report = ET.fromstring((promoted.parent / "bad.xml").read_text())
+    report = ET.fromstring((folder / "bad.xml").read_text())
     (case,) = report.iter("testcase")
     assert "54.00" in case.find("failure").get("message")
 
-    mended = run_suite(promoted, "mended", "--trials", "5", "--out", "good", "--baseline", "bad", "--json")
+    mended = run_as_written(AFTER, promoted, "clerk:mended", "--json")
     assert mended.returncode == 0, mended.stdout
     found = json.loads(mended.stdout)
     assert found["pass_at"] == {"1": 1.0, "2": 1.0, "3": 1.0, "5": 1.0}
     assert found["fixed"] == 1
     assert found["baseline"]["difference"] == 1.0
 
-    scores = promoted.parent / "scores.json"
+    scores = folder / "scores.json"
     scores.write_text(mended.stdout)
     asserted = ["groundedness.score == pass for all cases", "pass@5 >= 0.8", "pass^5 >= 0.8"]
     asserted.append("max(trajectory.consecutive_errors) <= 2")
@@ -114,7 +129,7 @@ recorded:
 
 def test_the_trials_of_a_golden_suite_are_a_cohort_of_a_collector(tmp_path: Path) -> None:
     (tmp_path / "clerk.py").write_text(CLERK)
-    suite = tmp_path / "golden"
+    suite = tmp_path / "suites" / "golden"
     (suite / "cases" / "refund").mkdir(parents=True)
     (suite / "suite.yaml").write_text("format: 1\n")
     (suite / "cases" / "refund" / "case.yaml").write_text(GOLDEN)
@@ -132,14 +147,13 @@ def test_the_trials_of_a_golden_suite_are_a_cohort_of_a_collector(tmp_path: Path
 
 
 def test_an_interrupted_experiment_is_resumed(promoted: Path) -> None:
-    out = promoted.parent / "out"
+    folder = promoted.parents[1]
+    out = folder / "out"
     command = [
         sys.executable, "-m", "spanproof.cli", "suite", "run", str(promoted), "--agent", "clerk:slow",
         "--tools", "recorded", "--trials", "5", "--jobs", "1", "--out", str(out),
     ]  # fmt: skip
-    process = subprocess.Popen(
-        command, cwd=promoted.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_until(lambda: done(out), 120)
     process.send_signal(signal.SIGINT)
     assert process.wait(120) == 130

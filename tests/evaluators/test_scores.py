@@ -77,6 +77,8 @@ def test_the_weights_of_every_composite_add_up_to_one():
 def test_a_metric_has_a_unit_and_its_normalised_value_another_name():
     metrics = [spec for spec in SCORES if spec.kind is ScoreKind.METRIC]
     assert {spec.id: spec.unit for spec in metrics} == {
+        "correctness.complexity": Unit.PATHS,
+        "correctness.code_lines": Unit.LINES,
         "boundary.blocks": Unit.BLOCKS,
         "execution.wall_s": Unit.SECONDS,
         "trajectory.steps": Unit.STEPS,

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import sys
-import time
-from pathlib import Path
 from typing import Any
 
 from agents import Agent, ModelResponse, Usage, function_tool
@@ -135,34 +131,3 @@ def handler() -> Agent:
             raise NotImplementedError
 
     return Agent(name="handler", model=Scripted(), tools=[look_up])
-
-
-def plain(task: str) -> str:
-    return "The refund of order A-17 is $45.00."
-
-
-def reads_file(task: str, path: str) -> str:
-    return Path(path).read_text(encoding="utf-8")
-
-
-def raising(task: str) -> str:
-    raise LookupError("no such order")
-
-
-def exiting(task: str) -> str:
-    os._exit(9)
-
-
-def sleeping(task: str) -> str:
-    print("I sleep")
-    sys.stdout.flush()
-    time.sleep(600)
-    return ""
-
-
-def drawn(task: str) -> str:
-    return str(random.random())
-
-
-def unmade() -> CodeAgent:
-    raise KeyError("MODEL_NAME")

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 from spanproof.experiments import (
     CaseStatus,
@@ -19,6 +22,7 @@ from spanproof.experiments import (
     agent_program,
     agent_service,
     read_baseline,
+    rescore_experiment,
     run_experiment,
 )
 from spanproof.experiments.scores import scores_of
@@ -33,6 +37,10 @@ RECORDED = Settings(tools=Tools.RECORDED, timeout_s=60)
 
 def agent(name: str):
     return agent_in_module(f"support_agents:{name}")
+
+
+def plain(name: str):
+    return agent_in_module(f"plain_agents:{name}")
 
 
 def test_the_misquoting_agent_fails_and_the_mended_one_passes(write_suite, engine, tmp_path):
@@ -91,6 +99,14 @@ def test_some_trials_of_a_wavering_agent_fail_and_each_seed_gives_the_same_again
     assert first.pass_at(8) == 1.0
     assert first.pass_hat(8) == 0.0
 
+    # It is quarantined only where the baseline was flaky, too.
+    steady = run_experiment(agent("mended"), suite, tmp_path / "steady", engine, RECORDED)
+    beside_flaky = replace(first, baseline=read_baseline(tmp_path / "2"), quarantine=True)
+    beside_steady = replace(first, baseline=read_baseline(tmp_path / "steady"), quarantine=True)
+    assert beside_flaky.cases[0].quarantined
+    assert not beside_steady.cases[0].quarantined
+    assert steady.passed
+
 
 @pytest.mark.parametrize(
     ("name", "reason"),
@@ -103,7 +119,7 @@ def test_some_trials_of_a_wavering_agent_fail_and_each_seed_gives_the_same_again
 def test_an_agent_that_gives_no_answer_fails_with_the_reason(write_suite, engine, tmp_path, name, reason):
     suite = write_suite(refund={}, second={})
     settings = Settings(timeout_s=1 if name == "sleeping" else 60)
-    found = run_experiment(agent(name), suite, tmp_path / "x", engine, settings)
+    found = run_experiment(plain(name), suite, tmp_path / "x", engine, settings)
     assert [trial.verdict for trial in found.trials] == [TrialVerdict.FAILED] * 2
     assert all(reason in trial.reason for trial in found.trials)
 
@@ -115,7 +131,7 @@ def test_a_function_is_an_agent_and_gets_inputs_and_files(write_suite, engine, t
         "must": [{"answer": {"equals": 45}}],
     }
     found = run_experiment(
-        agent("reads_file"), write_suite(refund=about), tmp_path / "x", engine, Settings(timeout_s=60)
+        plain("reads_file"), write_suite(refund=about), tmp_path / "x", engine, Settings(timeout_s=60)
     )
     assert found.trials[0].answer == "45.00"
     assert found.passed
@@ -124,9 +140,10 @@ def test_a_function_is_an_agent_and_gets_inputs_and_files(write_suite, engine, t
 def test_an_agent_that_cannot_be_made_ends_the_experiment_at_once(write_suite, engine, tmp_path):
     suite = write_suite(refund={})
     with pytest.raises(ExperimentError, match="cannot be made: KeyError: 'MODEL_NAME'"):
-        run_experiment(agent("unmade"), suite, tmp_path / "x", engine)
-    with pytest.raises(ExperimentError, match="no_such_name"):
-        run_experiment(agent("no_such_name"), suite, tmp_path / "y", engine)
+        run_experiment(plain("unmade"), suite, tmp_path / "x", engine)
+    with pytest.raises(ExperimentError, match="the module must have no_such_name") as refused:
+        run_experiment(plain("no_such_name"), suite, tmp_path / "y", engine)
+    assert "Traceback" not in str(refused.value)
     with pytest.raises(ExperimentError, match="No module named"):
         run_experiment(agent_in_module("no_such_module:x"), suite, tmp_path / "z", engine)
 
@@ -145,13 +162,13 @@ def test_an_experiment_goes_on_where_it_stopped(write_suite, engine, tmp_path):
             raise InterruptedError_
 
     with pytest.raises(InterruptedError_):
-        run_experiment(agent("plain"), suite, folder, engine, Settings(jobs=1, timeout_s=60), stop)
+        run_experiment(plain("plain"), suite, folder, engine, Settings(jobs=1, timeout_s=60), stop)
     with (folder / "trials.jsonl").open("ab") as file:
         file.write(b'{"case": "torn')  # what a kill in the middle of a line leaves
 
     again: list[str] = []
     found = run_experiment(
-        agent("plain"), suite, folder, engine, Settings(jobs=1, timeout_s=60), lambda t: again.append(t.case)
+        plain("plain"), suite, folder, engine, Settings(jobs=1, timeout_s=60), lambda t: again.append(t.case)
     )
     assert again[:2] == seen
     assert sorted(again) == ["a", "b", "c"]
@@ -159,7 +176,7 @@ def test_an_experiment_goes_on_where_it_stopped(write_suite, engine, tmp_path):
     assert len(found.trials) == 3
 
     with pytest.raises(ExperimentError, match="another experiment: its agent"):
-        run_experiment(agent("drawn"), suite, folder, engine)
+        run_experiment(plain("drawn"), suite, folder, engine)
 
 
 def test_no_trial_begins_beyond_the_budget(write_suite, engine, tmp_path):
@@ -171,20 +188,6 @@ def test_no_trial_begins_beyond_the_budget(write_suite, engine, tmp_path):
     assert not found.passed
 
 
-def test_a_flaky_case_is_quarantined_only_where_the_baseline_was_flaky_too(write_suite, engine, tmp_path):
-    from dataclasses import replace
-
-    suite = write_suite(refund={"must": MUST})
-    settings = Settings(trials=8, tools=Tools.RECORDED)
-    flaky = run_experiment(agent("wavering"), suite, tmp_path / "flaky", engine, settings)
-    steady = run_experiment(agent("mended"), suite, tmp_path / "steady", engine, RECORDED)
-    beside_flaky = replace(flaky, baseline=read_baseline(tmp_path / "flaky"), quarantine=True)
-    beside_steady = replace(flaky, baseline=read_baseline(tmp_path / "steady"), quarantine=True)
-    assert beside_flaky.cases[0].quarantined
-    assert not beside_steady.cases[0].quarantined
-    assert steady.passed
-
-
 def test_a_program_traces_itself_into_the_experiment(write_suite, engine, tmp_path):
     program = Path(__file__).parent / "program_agent.py"
     suite = write_suite(refund={"must": [{"answer": {"contains": "45.00"}}]})
@@ -194,6 +197,55 @@ def test_a_program_traces_itself_into_the_experiment(write_suite, engine, tmp_pa
     (trial,) = found.trials
     assert (trial.verdict, trial.reason) == (TrialVerdict.PASSED, "")
     assert trial.steps >= 1
+
+
+def test_answers_and_files_of_a_program_without_spans_are_judged_and_calls_are_not(
+    write_suite, engine, tmp_path
+):
+    answer, file = {"answer": {"contains": "A-17"}}, {"file": {"path": "out/n.csv", "number": 45}}
+    suite = write_suite(
+        answered={"must": [answer, file], "must_not": [{"file": {"path": "secret"}}]},
+        calling={"must": [answer], "must_not": [{"call": {"tool": "delete_order"}}]},
+        wrong={"must": [{"file": {"path": "out/n.csv", "contains": "46"}}]},
+        linked={"must": [{"file": {"path": "link"}}]},
+    )
+    program = agent_program("sh -c 'mkdir out; echo 45.00 > out/n.csv; ln -s /etc/passwd link; cat'")
+    found = run_experiment(program, suite, tmp_path / "x", engine, Settings(timeout_s=60))
+    trials = {trial.case: trial for trial in found.trials}
+    assert {case: trial.verdict for case, trial in trials.items()} == {
+        "answered": TrialVerdict.PASSED,
+        "calling": TrialVerdict.UNJUDGED,
+        "wrong": TrialVerdict.FAILED,
+        "linked": TrialVerdict.FAILED,
+    }
+    assert "OTEL_EXPORTER_OTLP_ENDPOINT" in trials["calling"].reason
+    assert "out/n.csv is 45.00" in trials["wrong"].reason
+    assert "it left no file link that can be read" in trials["linked"].reason
+
+    again = rescore_experiment(tmp_path / "x", suite, tmp_path / "again", engine)
+    assert [(each.case, each.verdict) for each in again.trials] == [
+        (each.case, each.verdict) for each in found.trials
+    ]
+    assert again.comparison is not None
+    assert again.comparison.difference == 0.0
+
+
+def test_stored_trials_are_judged_by_what_the_suite_requires_today(write_suite, engine, tmp_path):
+    suite = write_suite(refund={"must": MUST, "tags": ["safe"]}, second={"must": MUST, "tags": ["risky"]})
+    ran = run_experiment(agent("misquoting"), suite, tmp_path / "x", engine, RECORDED)
+    case = suite / "cases" / "second" / "case.yaml"
+    head = yaml.safe_load(case.read_text())
+    case.write_text(yaml.safe_dump({**head, "must": [{"answer": {"contains": "54.00"}}]}))
+    again = rescore_experiment(tmp_path / "x", suite, tmp_path / "again", engine)
+    statuses = {each.case.id: each.status for each in again.cases}
+    assert statuses == {"refund": CaseStatus.REPRODUCED, "second": CaseStatus.FIXED}
+    assert again.trials[0].answer == ran.trials[0].answer
+    assert list(again.groups) == [("tag", "risky", 1, 1), ("tag", "safe", 0, 1)]
+    head = again.json_head()
+    assert [each["interval"] is not None for each in head["groups"]] == [True, True]
+    assert head["judge_s"] > 0
+    with pytest.raises(ExperimentError, match="holds another experiment: its rescored"):
+        rescore_experiment(tmp_path / "x", suite, tmp_path / "x", engine)
 
 
 def test_the_tools_of_a_program_cannot_answer_from_the_record(write_suite, engine, tmp_path):
@@ -221,7 +273,8 @@ def test_a_service_is_judged_by_the_spans_of_its_trace(write_suite, engine, tmp_
 
 def test_what_an_agent_started_does_not_outlive_its_trial(write_suite, engine, tmp_path):
     mark = tmp_path / "alive"
-    command = f"sh -c '(while true; do date +%s%N > {mark}; sleep 0.05; done) & echo done'"
+    loop = f"(while true; do date +%s%N > {mark}; sleep 0.05; done) > /dev/null 2>&1"
+    command = f"sh -c '{loop} & echo done'"
     run_experiment(
         agent_program(command), write_suite(refund={}), tmp_path / "x", engine, Settings(timeout_s=60)
     )
@@ -231,7 +284,7 @@ def test_what_an_agent_started_does_not_outlive_its_trial(write_suite, engine, t
 
 
 def test_the_environment_is_on_record(write_suite, engine, tmp_path):
-    run_experiment(agent("plain"), write_suite(refund={}), tmp_path / "x", engine, Settings(timeout_s=60))
+    run_experiment(plain("plain"), write_suite(refund={}), tmp_path / "x", engine, Settings(timeout_s=60))
     head = json.loads((tmp_path / "x" / "experiment.json").read_text())
     assert any(each.startswith("smolagents==") for each in head["environment"]["packages"])
     assert head["environment"]["python"].count(".") == 2
@@ -261,3 +314,38 @@ def test_runs_stay_on_the_disk_and_are_read_from_there(write_suite, engine, tmp_
     assert again.to_json() == document
     assert len(scores_of(again)) == len(scores_of(found)) > 0
     assert (tmp_path / "x" / "trials.jsonl").read_bytes().endswith(b"\n")
+
+
+HAR = {
+    "log": {
+        "entries": [
+            {
+                "request": {"method": "GET", "url": "https://api.example.com/rate"},
+                "response": {"status": 200, "headers": [], "content": {"text": "1.25"}},
+            }
+        ]
+    }
+}
+
+
+def test_an_agent_finds_the_files_the_database_and_the_calls_of_its_case(write_suite, engine, tmp_path):
+    suite = write_suite(rates={"must": [{"answer": {"equals": "as noted 4500 1.25 once"}}]})
+    folder = suite / "cases" / "rates"
+    (folder / "notes.txt").write_text("as noted")
+    (folder / "rate.har").write_text(json.dumps(HAR))
+    with sqlite3.connect(folder / "shop.db") as shop:
+        shop.execute("create table refunds (cents integer)")
+        shop.execute("insert into refunds values (3000), (1500)")
+    fixtures = {
+        "name": "shop",
+        "files": {"notes.txt": "notes.txt"},
+        "database": {"file": "shop.db"},
+        "http": "rate.har",
+    }
+    (folder / "fixtures.yaml").write_text(yaml.safe_dump({"sets": [fixtures]}))
+    found = run_experiment(plain("looks_around"), suite, tmp_path / "out", engine)
+    (trial,) = found.cases[0].trials
+    assert (trial.verdict, trial.reason) == (TrialVerdict.PASSED, trial.reason), trial
+    assert [dict(each) for each in trial.unknown_calls] == [
+        {"tool": "GET", "args": ["https://api.example.com/rate"], "kwargs": {}}
+    ]

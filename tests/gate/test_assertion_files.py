@@ -72,3 +72,8 @@ def test_what_cannot_be_read_is_named_with_its_file(tmp_path, text, words):
         read_assertions(path)
     assert words in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+def test_a_file_without_an_end_is_refused():
+    with pytest.raises(GateError, match=r"/dev/zero has more than .* bytes"):
+        read_assertions(Path("/dev/zero"))

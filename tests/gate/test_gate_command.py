@@ -162,6 +162,8 @@ def test_a_baseline_is_read_from_a_file(scores, tmp_path, capfd):
     [
         ([], "no assertion is given"),
         (["--assert", "groundedness.score >= 0.85"], "column 27: expected 'for'"),
+        (["--assert", "p99(execution.wall_s) <= 1s"], "p50, p95, presence_rate); did you mean p95?"),
+        (["--assert", "execution.scor == pass for all"], "did you mean execution.score?"),
         (["--assert", "trajectory.steps_score <= 6 for all"], "write trajectory.steps <= 6"),
         (["--assertions", "/no/such/file"], "/no/such/file"),
         (["--assert", ALL, "--since", "1h"], "--scores is given with --store, --project or --since"),
@@ -173,6 +175,11 @@ def test_misuse_exits_2_with_one_message(scores, capfd, arguments, words):
     reported = capfd.readouterr()
     assert words in reported.err
     assert reported.out == ""
+
+
+def test_a_store_in_the_environment_leaves_a_file_of_scores_alone(scores, monkeypatch):
+    monkeypatch.setenv("SPANPROOF_STORE", "elsewhere")
+    assert run(["gate", "--scores", str(scores), "--assert", NINETY]) == 0
 
 
 def test_a_bad_line_of_scores_exits_2_and_is_named(scores, capfd):

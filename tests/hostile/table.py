@@ -151,8 +151,8 @@ def row_of(wall: str, machine: Machine) -> str:
             answer = answers.get(f"hostile: {name}") or answers[f"ordinary: {name}"]
             said = answer.get("error") or f"{answer['failure_class']} {answer['stdout'][:100]!r}"
             print(f"{wall}: {what}: {name}: {said}", file=sys.stderr)
-    if machine.canary.read_text() != SECRET or machine.reached:
-        sys.exit(f"{wall}: this machine was reached: {machine.reached}")
+    if changes := machine.changes():
+        sys.exit(f"{wall}: this machine was reached: {changes}")
     counts = [(len(hostile), escaped), (len(hostile), unreported), (len(ORDINARY), harmed)]
     return " | ".join(["", TITLES[wall], *(f"{of - len(bad)} of {of}" for of, bad in counts), ""]).strip()
 

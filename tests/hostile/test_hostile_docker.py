@@ -8,17 +8,21 @@ from __future__ import annotations
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 from docker_daemon import DockerDaemon
+from run_once import RunOnce
 
 from spanproof.sandbox import Execution, Fixtures, Limits, Program
 from spanproof.sandbox.har import exchanges_of
 from spanproof.sandbox.registry import open_sandbox
 
-from .machine import SECRET, Machine
+from .in_turn import NAMES, encode_rows
+from .machine import SECRET, Machine, fill
 from .reduced_differences import Difference
+from .run_in_turn import run_rows
 from .snippets import WITHOUT_NODE
 
 DIFFERENCES = {
@@ -37,44 +41,85 @@ DIFFERENCES = {
 
 
 @pytest.fixture(scope="module")
-def results(machine: Machine, docker_daemon: DockerDaemon) -> dict[str, Execution]:
+def results(machine: Machine, docker_daemon: DockerDaemon, run_once: RunOnce) -> dict[str, Any]:
+    found: dict[str, Any] = run_once("hostile-docker", lambda: run_all(machine, docker_daemon))
+    return found
+
+
+def run_all(machine: Machine, docker_daemon: DockerDaemon) -> dict[str, Any]:
+    """Run all in containers, and return what became of each by name, with what changed of this machine."""
     settings = {"host": docker_daemon.host, "image": docker_daemon.image}
     with open_sandbox("docker", workers=2, settings=settings) as sandbox, ThreadPoolExecutor(2) as pool:
 
-        def run(snippet: Any) -> Execution:
+        def run(snippet: Any) -> dict[str, Any]:
             limits = Limits(wall_s=snippet.timeout_s, cpu_s=snippet.timeout_s)
             calls = exchanges_of(snippet.recorded, snippet.name) if snippet.recorded else ()
             source = machine.filled(snippet.source, os.getpid())
             program = Program(snippet.language, source, limits=limits, fixtures=Fixtures(http=calls))
-            return sandbox.run(program)
+            return encode(sandbox.run(program))
 
-        return dict(zip((one.name for one in WITHOUT_NODE), pool.map(run, WITHOUT_NODE), strict=True))
+        found = dict(zip((one.name for one in WITHOUT_NODE), pool.map(run, WITHOUT_NODE), strict=True))
+        return {
+            "programs": found,
+            "values": machine.values(os.getpid()),
+            "secret": SECRET,
+            "changes": machine.changes(),
+        }
+
+
+def encode(execution: Execution) -> dict[str, Any]:
+    """Return what is judged of a run."""
+    return {
+        "stdout": execution.stdout,
+        "output": execution.stdout + execution.stderr,
+        "class": execution.failure_class.value,
+        "attempts": [
+            {"kind": each.kind.value, "target": each.target, "allowed": each.allowed}
+            for each in execution.attempts
+        ],
+    }
 
 
 @pytest.mark.parametrize("snippet", WITHOUT_NODE, ids=lambda snippet: snippet.name)
-def test_a_hostile_snippet_is_contained_and_reported(
-    snippet: Any, machine: Machine, results: dict[str, Execution]
-) -> None:
-    execution = results[snippet.name]
+def test_a_hostile_snippet_is_contained_and_reported(snippet: Any, results: dict[str, Any]) -> None:
+    result = results["programs"][snippet.name]
     expected = DIFFERENCES.get(snippet.name, snippet)
     if isinstance(expected, Difference) and expected.prints:
-        assert re.fullmatch(expected.prints, execution.stdout)
+        assert re.fullmatch(expected.prints, result["stdout"])
     else:
-        assert "BREACH" not in execution.stdout
-    assert SECRET not in execution.stdout + execution.stderr
+        assert "BREACH" not in result["stdout"]
+    assert results["secret"] not in result["output"]
     if expected.on_record:
-        kind, fragment = expected.on_record[0], machine.filled(expected.on_record[1], os.getpid())
+        kind, fragment = expected.on_record[0], fill(expected.on_record[1], results["values"])
         assert [
             attempt
-            for attempt in execution.attempts
-            if attempt.kind == kind
-            and fragment in attempt.target
-            and (kind == "process" or not attempt.allowed)
-        ], execution
+            for attempt in result["attempts"]
+            if attempt["kind"] == kind
+            and fragment in attempt["target"]
+            and (kind == "process" or not attempt["allowed"])
+        ], result
     if expected.classes:
-        assert execution.failure_class in expected.classes, execution
+        assert result["class"] in expected.classes, result
 
 
-def test_the_machine_is_as_it_was(machine: Machine, results: dict[str, Execution]) -> None:
-    assert machine.canary.read_text() == SECRET
-    assert machine.reached == []
+@pytest.fixture(scope="module")
+def in_turn(docker_daemon: DockerDaemon, run_once: RunOnce) -> dict[str, Any]:
+    found: dict[str, Any] = run_once("in-turn-docker", lambda: run_all_in_turn(docker_daemon))
+    return found
+
+
+def run_all_in_turn(docker_daemon: DockerDaemon) -> dict[str, Any]:
+    """Run sessions and programs, each followed by a look around, in containers of one supervisor each."""
+    settings = {"host": docker_daemon.host, "image": docker_daemon.image}
+    with ExitStack() as stack:
+        opened = [stack.enter_context(open_sandbox("docker", settings=settings)) for _ in range(3)]
+        return dict(zip(NAMES, run_rows(opened, encode_rows()), strict=True))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_next_program_sees_what_it_would_have_seen_first(name: str, in_turn: dict[str, Any]) -> None:
+    assert in_turn[name]["next"] == {}
+
+
+def test_the_machine_is_as_it_was(results: dict[str, Any]) -> None:
+    assert results["changes"] == []

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
+from run_once import RunOnce
 
 from spanproof.trace.otlp import ExportTraceServiceRequest, any_value, encode_protobuf
 
@@ -65,8 +66,16 @@ def encode_run(trace: int, sources: list[str]) -> ExportTraceServiceRequest:
 
 
 @pytest.fixture(scope="module", params=WALLS)
-def scores(request: pytest.FixtureRequest, machine: Machine) -> list[dict[tuple[str, str], dict[str, Any]]]:
+def scores(
+    request: pytest.FixtureRequest, machine: Machine, run_once: RunOnce
+) -> list[dict[tuple[str, str], dict[str, Any]]]:
     """By trace, the scores of its run by name and span."""
+    found = run_once(f"evaluations-{request.param}", lambda: evaluate_all(request.param, machine))
+    return [{(each["name"], each["span_id"]): each for each in scores} for scores in found]
+
+
+def evaluate_all(wall: str, machine: Machine) -> list[list[dict[str, Any]]]:
+    """Evaluate a trace of each program as this user, and return the scores of each."""
     runs = [[machine.filled(each.source, os.getpid()), INNOCENT] for each in SINGLE]
     runs += [list(each.steps) for each in SESSIONS]
     with TemporaryDirectory() as name:  # not pytest's own, which no other user may enter
@@ -77,16 +86,13 @@ def scores(request: pytest.FixtureRequest, machine: Machine) -> list[dict[tuple[
             files.append(directory / f"{number:04}.pb")
             files[-1].write_bytes(encode_protobuf(encode_run(number, sources)))
         command = [sys.executable, "-m", "spanproof.cli", "eval", "--json", *map(str, files)]
-        if request.param == "user" and os.geteuid() == 0:
+        if wall == "user" and os.geteuid() == 0:
             command = [sys.executable, str(HERE / "unprivileged.py"), *command]
         environment = {**os.environ, "HOME": name, "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     rows = {int(row["trace_id"], 16): row for row in map(json.loads, done.stdout.splitlines())}
     assert len(rows) == len(runs), done.stderr[-2000:]
-    return [
-        {(each["name"], each["span_id"]): each for each in rows[number]["runs"][0]["scores"]}
-        for number in range(1, len(runs) + 1)
-    ]
+    return [rows[number]["runs"][0]["scores"] for number in range(1, len(runs) + 1)]
 
 
 def label(scores: dict[tuple[str, str], dict[str, Any]], name: str, span: int) -> str:

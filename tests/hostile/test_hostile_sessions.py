@@ -2,46 +2,30 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import pytest
+from run_once import RunOnce
 
+from .in_turn import NAMES, WALLS, run_in_turn
 from .snippets.sessions import SESSIONS, HostileSession
 
-HERE = Path(__file__).parent
-WALLS = ["root", "user", "reduced-root", "reduced-user"] if os.geteuid() == 0 else ["user"]
 NO_NAMES = frozenset({"a name is looked up by an earlier step"})
 """Where the query itself is held, its task is known, and the later step has no part in it."""
 
 
 @pytest.fixture(scope="module", params=WALLS)
-def found(request: pytest.FixtureRequest) -> dict[str, list[dict[str, Any]]]:
-    command = [sys.executable, str(HERE / "run_sessions.py")]
-    if request.param.startswith("reduced"):
-        user = request.param.removeprefix("reduced-")
-        command = [sys.executable, str(HERE / "container.py"), user, *command, "tier=reduced"]
-    elif request.param == "user" and os.geteuid() == 0:
-        command = [sys.executable, str(HERE / "unprivileged.py"), *command]
-    rows = [{"steps": each.steps, "pause_s": each.pause_s} for each in SESSIONS]
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False, env=environment)
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(answers) == len(SESSIONS), done.stderr[-2000:]
-    return dict(zip((each.name for each in SESSIONS), answers, strict=True))
+def found(request: pytest.FixtureRequest, run_once: RunOnce) -> dict[str, Any]:
+    answers: dict[str, Any] = run_once(f"in-turn-{request.param}", lambda: run_in_turn(request.param))
+    return answers
 
 
 @pytest.mark.parametrize("session", SESSIONS, ids=lambda each: each.name)
 def test_each_step_answers_for_what_it_began_and_no_other_does(
-    session: HostileSession, found: dict[str, list[dict[str, Any]]]
+    session: HostileSession, found: dict[str, Any]
 ) -> None:
-    steps = found[session.name]
+    steps = found[session.name]["steps"]
     for number, step in enumerate(steps):
         wanted = session.on_record.get(number)
         if wanted is None:
@@ -57,7 +41,15 @@ def test_each_step_answers_for_what_it_began_and_no_other_does(
             assert step["text"] == session.results[number], (number, steps)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_next_program_sees_what_it_would_have_seen_first(name: str, found: dict[str, Any]) -> None:
+    assert found[name]["next"] == {}
+
+
+def test_enough_of_them_are_followed() -> None:
+    assert len(NAMES) >= 120
+
+
 def test_the_names_are_distinct() -> None:
-    names = [each.name for each in SESSIONS]
-    assert len(set(names)) == len(names)
+    assert len(set(NAMES)) == len(NAMES)
     assert all(asdict(each) for each in SESSIONS)

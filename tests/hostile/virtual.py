@@ -87,8 +87,8 @@ def _run_all_hostile(sandbox: Sandbox) -> None:
             chosen = [one for one in HOSTILE if CALL_BY_NUMBER not in one.source]
             for line in pool.map(partial(_run_hostile, sandbox, around), chosen):
                 print(line, flush=True)
-            if around.canary.read_text() != SECRET or around.reached:
-                print("escaped: to this machine:", around.reached, flush=True)
+            if changes := around.changes():
+                print("escaped: to this machine:", changes, flush=True)
 
 
 def _run_hostile(sandbox: Sandbox, around: Machine, snippet: Any) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from . import words
 
-LISTS = replace(words.read_lists(), vocabulary=("sandbox/verbs.py",), rooms={})
+LISTS = replace(words.read_lists(), vocabulary=("sandbox/verbs.py",))
 
 
 def uses(root: Path, name: str, text: str) -> list[tuple[int, str]]:
@@ -49,28 +49,5 @@ def test_documents_are_read_as_text(tmp_path: Path) -> None:
 
 def test_a_use_is_named_with_file_line_and_remedy(tmp_path: Path) -> None:
     uses(tmp_path, "docs/a.md", "the keeper\n")
-    (fault,) = words.find_faults(words.find_uses(tmp_path, ["docs/a.md"], LISTS), LISTS)
-    assert fault == f"docs/a.md:1: keeper: say {LISTS.words['keeper']}"
-
-
-def test_a_room_may_have_as_many_uses_as_it_had_and_no_more(tmp_path: Path) -> None:
-    uses(tmp_path, "docs/layers/a.md", "the keeper, the ear\n")
-    found = list(words.find_uses(tmp_path, ["docs/layers/a.md"], LISTS))
-    assert words.find_faults(found, replace(LISTS, rooms={"docs": 2})) == []
-    assert words.find_faults(found, replace(LISTS, rooms={"docs/layers": 2, "docs": 0})) == []
-    head, *lines = words.find_faults(found, replace(LISTS, rooms={"docs": 1}))
-    assert head.startswith("docs: 2 uses, where 1 are left")
-    assert len(lines) == 2
-
-
-def test_numbers_of_rooms_only_fall(tmp_path: Path) -> None:
-    uses(tmp_path, "docs/a.md", "the keeper\n")
-    found = list(words.find_uses(tmp_path, ["docs/a.md"], LISTS))
-    rooms = words.shrink(found, replace(LISTS, rooms={"docs": 5, "deploy": 3}))
-    assert rooms == {"docs": 1}
-    assert words.shrink([*found, *found], replace(LISTS, rooms=rooms)) == rooms
-    copy = tmp_path / "words.yaml"
-    copy.write_text(words.LISTS.read_text())
-    words.write_rooms(rooms, copy)
-    assert words.read_lists(copy).rooms == rooms
-    assert words.read_lists(copy).words == LISTS.words
+    (use,) = words.find_uses(tmp_path, ["docs/a.md"], LISTS)
+    assert words.describe(use, LISTS) == f"docs/a.md:1: keeper: say {LISTS.words['keeper']}"

@@ -1,7 +1,7 @@
 """Find words that the code base no longer uses; `words.yaml` beside this file lists them.
 
 `python tests/lint/words.py` prints each use as `file:line: word: say instead` and exits with 1 where there is
-any. `--shrink` lowers the numbers of the rooms that are still being cleaned, and never raises one.
+any.
 
 Python files are read as tokens: names are split into their words, comments and docstrings are read whole, and
 so are messages, which are the other string literals of the product (those of tests are data). All other files
@@ -10,14 +10,12 @@ are read as text.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import io
 import re
 import subprocess
 import sys
 import tokenize
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +30,6 @@ _NOT_OURS = re.compile(
     r"(^|/)(LICENSE|words\.yaml|constraints\.txt|weights\.txt|gitleaks\.toml|golden/.*|web/.*)$"
 )
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_SHOWN = 40
 
 
 @dataclass(frozen=True)
@@ -51,14 +48,13 @@ class Lists:
     words: dict[str, str]
     exceptions: dict[str, re.Pattern[str]]
     vocabulary: tuple[str, ...]
-    rooms: dict[str, int]
 
 
 def read_lists(path: Path = LISTS) -> Lists:
     """Return the lists of a file."""
     given: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     exceptions = {word: re.compile("|".join(some)) for word, some in given["exceptions"].items()}
-    return Lists(given["words"], exceptions, tuple(given["vocabulary"]), given["rooms"])
+    return Lists(given["words"], exceptions, tuple(given["vocabulary"]))
 
 
 def tracked_files(root: Path = ROOT, *, every: bool = False) -> list[str]:
@@ -129,66 +125,18 @@ def _docstring_lines(source: str) -> set[int]:
     }
 
 
-def room_of(path: str, rooms: Iterable[str]) -> str | None:
-    """Return the innermost room that holds a file, or is it."""
-    return max((room for room in rooms if f"{path}/".startswith(f"{room}/")), key=len, default=None)
-
-
-def find_faults(uses: Iterable[Use], lists: Lists) -> list[str]:
-    """Return a line for each use outside of the rooms, and for each room that has more than its number."""
-    inside: dict[str, list[Use]] = {room: [] for room in lists.rooms}
-    faults = []
-    for use in uses:
-        room = room_of(use.path, lists.rooms)
-        if room is None:
-            faults.append(_describe(use, lists))
-        else:
-            inside[room].append(use)
-    for room, found in inside.items():
-        allowed = lists.rooms[room]
-        if len(found) > allowed:
-            faults.append(
-                f"{room}: {len(found)} uses, where {allowed} are left to remove; one of these is new:"
-            )
-            faults += [f"  {_describe(use, lists)}" for use in found[:_SHOWN]]
-            if len(found) > _SHOWN:
-                faults.append(f"  and {len(found) - _SHOWN} more: `git diff` shows which are yours")
-    return faults
-
-
-def _describe(use: Use, lists: Lists) -> str:
+def describe(use: Use, lists: Lists) -> str:
+    """Return the line that names a use and what to say instead."""
     return f"{use.path}:{use.line}: {use.word}: say {lists.words[use.word]}"
 
 
-def shrink(uses: Iterable[Use], lists: Lists) -> dict[str, int]:
-    """Return the rooms with their present numbers, where these are lower; without those that are clean."""
-    counted = Counter(room_of(use.path, lists.rooms) for use in uses)
-    return {room: min(allowed, counted[room]) for room, allowed in lists.rooms.items() if counted[room]}
-
-
-def write_rooms(rooms: dict[str, int], path: Path = LISTS) -> None:
-    """Write the rooms into the file, whose other parts stay as they are."""
-    head = path.read_text(encoding="utf-8").partition("\nrooms:")[0]
-    listed = [f"  {room}: {allowed}" for room, allowed in sorted(rooms.items())]
-    tail = "\n".join(["rooms:", *listed]) if listed else "rooms: {}"
-    path.write_text(f"{head}\n{tail}\n", encoding="utf-8")
-
-
-def main(arguments: list[str]) -> int:
-    """Print the faults; return 1 where there are any."""
-    parser = argparse.ArgumentParser(description="Find words that the code base no longer uses.")
-    parser.add_argument(
-        "--shrink", action="store_true", help="lower the numbers of rooms that have fewer uses"
-    )
-    shrinks = parser.parse_args(arguments).shrink
+def main() -> int:
+    """Print the uses; return 1 where there are any."""
     lists = read_lists()
     uses = list(find_uses(ROOT, tracked_files(), lists))
-    if shrinks:
-        write_rooms(shrink(uses, lists))
-    faults = find_faults(uses, lists)
-    sys.stdout.write("".join(f"{fault}\n" for fault in faults))
-    return bool(faults)
+    sys.stdout.write("".join(f"{describe(use, lists)}\n" for use in uses))
+    return bool(uses)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

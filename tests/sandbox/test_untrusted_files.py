@@ -15,9 +15,13 @@ from spanproof.sandbox.untrusted_files import (
     MAX_DEPTH,
     MalformedYamlError,
     UnsafeFileError,
+    compose_yaml,
+    construct_yaml,
+    is_beneath,
     load_yaml,
     read_beneath,
     read_bounded,
+    read_regular,
 )
 
 
@@ -128,6 +132,8 @@ _LAUGHS = b"a0: &a0 [1,1]\n" + b"".join(
         _LAUGHS,
         b"&a [*a]",
         b"a: " + b"9" * 10_000,
+        b"a: " + b":".join([b"59"] * 100_000),
+        b"a: 0x" + b"f" * 100_000,
         b"when: 2026-99-99",
         b"!!python/object/apply:os.system [id]",
         b"\xff\xfe",
@@ -140,3 +146,50 @@ def test_a_document_out_of_bounds_is_one_error(hostile: bytes) -> None:
         load_yaml(hostile)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    "text", ["root:$6$hash:1:\nx: [", "key: hush: hush", "TOKEN=hush\n\0", "a: hush\n- b"]
+)
+def test_an_error_quotes_nothing_of_a_document_that_may_be_a_secret(text: str) -> None:
+    with pytest.raises(MalformedYamlError) as caught:
+        load_yaml(text.encode())
+    assert "hush" not in str(caught.value)
+    assert "hash" not in str(caught.value)
+
+
+def test_nodes_have_their_lines_and_an_error_too() -> None:
+    node = compose_yaml(b"a:\n  b: 1\n")
+    assert node is not None
+    assert node.value[0][1].start_mark.line == 1
+    assert construct_yaml(node) == {"a": {"b": 1}}
+    with pytest.raises(MalformedYamlError, match="at line 2") as caught:
+        compose_yaml(b"a: 1\nb: c: d\n")
+    assert caught.value.line == 2
+
+
+def test_a_regular_file_is_read_wherever_it_lies_and_nothing_else_is(folder: Path) -> None:
+    (folder / "link").symlink_to("../secret")
+    (folder / "zero").symlink_to("/dev/zero")
+    os.mkfifo(folder / "pipe")
+    assert read_regular(folder / "link", 10) == b"SECRET"
+    for name in ("zero", "pipe"):
+        with pytest.raises(UnsafeFileError, match="not a regular file"):
+            read_regular(folder / name, 10)
+
+
+def test_a_file_lies_beneath_a_folder_when_its_links_are_followed(folder: Path) -> None:
+    (folder / "link").symlink_to("../secret")
+    assert is_beneath(folder, folder / "data" / "in.txt")
+    assert not is_beneath(folder, folder / "link")
+    assert not is_beneath(folder, Path("/etc/hostname"))
+
+
+def test_a_chain_of_too_many_links_is_refused(folder: Path) -> None:
+    (folder / "link0").symlink_to("data/in.txt")
+    for number in range(1, 2000):
+        (folder / f"link{number}").symlink_to(f"link{number - 1}")
+    for read in (read_beneath, lambda root, name, most: read_regular(root / name, most)):
+        with pytest.raises(UnsafeFileError, match="too many links"):
+            read(folder, "link1999", 10)
+    assert not is_beneath(folder, folder / "link1999")

@@ -154,6 +154,21 @@ def test_sql_changes_and_reads_nothing_else(location, capfd, sql):
     assert "store" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT * FROM scorez", "'spanproof.scorez'. Maybe you meant spanproof.scores?\n"),
+        ("SELECT no_such FROM scores", "`no_such`"),
+        ("SELECT FROM WHERE", "cannot be read at 'WHERE', line 1, column 17\n"),
+    ],
+)
+def test_sql_that_cannot_be_run_is_refused_with_the_place_and_the_tables(location, capfd, sql, said):
+    assert run(["sql", sql, "--store", location]) == 2
+    reported = capfd.readouterr().err
+    assert said in reported
+    assert "store.md#tables" in reported
+
+
 def test_sql_while_another_process_holds_the_store(location, capfd):
     with open_store(location, share=True):
         assert run(["sql", "SELECT count() AS n FROM scores FINAL", "--store", location, "--json"]) == 0

@@ -7,10 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from golden_traces import trace_in_short
 
 from spanproof.cli.app import run
 from spanproof.cli.output.console import console
+from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.structure import Structure
+from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import open_store
 from spanproof.trace import Label, Layer, Scored
 from spanproof.trace.codec import from_plain
@@ -159,3 +163,15 @@ def test_a_store_in_use_is_reported_with_who_uses_it(location):
     assert reported.returncode == 2
     assert f"(process {os.getpid()})" in reported.stderr
     assert "remedy: Stop that process" in reported.stderr
+
+
+def test_structural_metrics_are_lines_of_the_page(tmp_path, capfd):
+    source = "import os\ndef f(x):\n    if x:\n        return 1\n    return 2\nprint(f(1))"
+    steps = [{"ran": source, "prints": "1"}]
+    engine = Engine(pipeline=Pipeline(), sandbox=None, evaluators=[Structure()])
+    with open_store(tmp_path / "store") as store:
+        store.write([engine.evaluate(trace_in_short({"steps": steps, "trace_id": "ab" * 16}))])
+    assert run(["show", "abab", "--store", str(tmp_path / "store")]) == 0
+    shown = " ".join(capfd.readouterr().out.split())
+    assert "complexity 2 paths 2 paths through f at line 2 of <session>.py" in shown
+    assert "dead_code 0.83 Nothing uses 1 of 6 lines" in shown

@@ -11,6 +11,7 @@ from spanproof.suites import (
     Form,
     Reading,
     SuiteError,
+    datasets,
     format_csv,
     format_jsonl,
     load_suite,
@@ -224,3 +225,29 @@ def test_an_import_can_be_repeated_and_leaves_out_what_behaves_the_same(tmp_path
     second = add_cases(suite, read_dataset(path))
     assert (second.added, len(second.known), len(second.duplicates)) == ((), 2, 1)
     assert {file: file.read_bytes() for file in suite.rglob("*") if file.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("content", "reported"),
+    [
+        (b"[" * 100_000, "not JSON"),
+        (b'{"a": ' * 100_000, "not JSON"),
+        (b"\xff", "not UTF-8"),
+    ],
+)
+def test_a_hostile_dataset_is_one_error(tmp_path: Path, content: bytes, reported: str) -> None:
+    (tmp_path / "data.json").write_bytes(content)
+    with pytest.raises(SuiteError, match=reported):
+        list(read_dataset(tmp_path / "data.json"))
+
+
+def test_a_table_with_a_cell_without_an_end_is_one_error(tmp_path: Path) -> None:
+    path = write(tmp_path, 'task,answer\n"' + "x" * (1 << 25), "data.csv")
+    with pytest.raises(SuiteError, match="not CSV: field larger than"):
+        list(read_dataset(path))
+
+
+def test_a_dataset_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(datasets, "_FILE_BYTES", 1 << 20)
+    with pytest.raises(SuiteError, match="/dev/zero has more than"):
+        list(read_dataset(Path("/dev/zero")))

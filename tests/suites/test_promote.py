@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.store import open_store
-from spanproof.suites import SuiteError, load_case, load_suite, promote
+from spanproof.suites import Case, SuiteError, load_case, load_suite, promote
+from spanproof.suites.files import write_case
 from spanproof.trace import (
     Cohort,
     Language,
@@ -263,3 +264,30 @@ def test_a_suite_is_written_by_hand(tmp_path):
     (tmp_path / "mine" / "suite.yaml").write_text("format: 1\n")
     (case,) = load_suite(tmp_path / "mine")
     assert (case.id, case.task) == ("sum", "What is 2+2?")
+
+
+@pytest.mark.parametrize("name", ["case.yaml", "fixtures.yaml", "tests.yaml"])
+def test_a_pipe_in_a_suite_is_refused_and_not_waited_for(evaluation, suite, name):
+    folder = suite / "cases" / promote(evaluation, RUN_ID, suite).id
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    with pytest.raises(SuiteError, match=f"{name}.*not a regular file"):
+        load_case(folder)
+
+
+@pytest.mark.parametrize("name", ["snippets", "case.yaml", "suite.yaml", ".gitattributes"])
+def test_nothing_is_written_or_deleted_through_a_link_that_came_with_a_suite(suite, tmp_path, name):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "key").write_text("kept")
+    case = Case(id="a", task="Add them.")
+    write_case(suite, case)
+    link = (suite if name in ("suite.yaml", ".gitattributes") else suite / "cases" / "a") / name
+    link.unlink(missing_ok=True)
+    link.symlink_to(outside if name == "snippets" else outside / "key")
+    with pytest.raises(SuiteError, match=f"{name} is a link.*remove the link"):
+        write_case(suite, case)
+    (suite / "cases" / "b").symlink_to(outside)
+    with pytest.raises(SuiteError, match=r"b leads out of .*remove the link"):
+        write_case(suite, Case(id="b", task="Add them."))
+    assert (outside / "key").read_text() == "kept"

@@ -1,6 +1,9 @@
+import os
+
 import pytest
 
 from spanproof.trace.otlp import MalformedOtlp, encode_json, encode_protobuf, read_file
+from spanproof.trace.otlp.files import MAX_FILE_BYTES
 
 
 def test_each_form_of_file_gives_its_requests(tmp_path, small_request):
@@ -36,3 +39,16 @@ def test_a_bad_file_is_named(tmp_path):
 def test_another_suffix_is_refused_with_those_that_are_taken(tmp_path):
     with pytest.raises(MalformedOtlp, match=r"\.pb, \.json or \.jsonl"):
         read_file(tmp_path / "trace.txt")
+
+
+@pytest.mark.parametrize("suffix", ["pb", "json", "jsonl"])
+def test_a_device_and_a_pipe_are_refused_and_a_file_too_large_to_hold(tmp_path, suffix):
+    (tmp_path / f"zero.{suffix}").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / f"pipe.{suffix}")
+    for name in ("zero", "pipe"):
+        with pytest.raises(MalformedOtlp, match="not a regular file"):
+            read_file(tmp_path / f"{name}.{suffix}")
+    with (tmp_path / f"large.{suffix}").open("wb") as sparse:
+        sparse.truncate(MAX_FILE_BYTES + 1)
+    with pytest.raises(MalformedOtlp, match="more than 4 GiB; split the file"):
+        read_file(tmp_path / f"large.{suffix}")

@@ -12,6 +12,7 @@ import { Case } from "./views/case";
 import { Review } from "./views/review";
 import { Runs } from "./views/runs";
 import { Session, Sessions } from "./views/sessions";
+import { Results } from "./views/results";
 import { Settings } from "./views/settings";
 import { Gate, Suite, Suites } from "./views/suites";
 import { Trace } from "./views/trace";
@@ -51,6 +52,7 @@ const ROUTES: [RegExp, (part: string, other: string) => ComponentChildren][] = [
   [/^\/suites$/, () => <Suites />],
   [/^\/suites\/(.+)\/cases\/([^/]+)$/, (suite, id) => <Case suite={suite} id={id} />],
   [/^\/suites\/(.+)$/, (name) => <Suite name={name} />],
+  [/^\/experiments\/(.+)$/, (name) => <Results name={name} />],
   [/^\/gates\/(.+)$/, (name) => <Gate name={name} />],
   [/^\/review$/, () => <Review />],
   [/^\/boundary$/, () => <Boundary />],

@@ -189,6 +189,7 @@ export function formatTime(ns: number): string {
 
 export function formatDuration(ns: number): string {
   const s = ns / 1e9;
+  if (s >= 3600) return `${Number((s / 3600).toFixed(1))} h`;
   if (s >= 60) return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
   return s >= 1 ? `${s.toFixed(1)} s` : `${(s * 1e3).toFixed(s >= 0.01 ? 0 : 1)} ms`;
 }

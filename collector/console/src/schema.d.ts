@@ -728,6 +728,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/experiments/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Experiment
+         * @description Return an experiment's cases with their verdicts, as `spanproof suite run --html` writes them.
+         */
+        get: operations["experiment_api_v1_experiments__name__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/review": {
         parameters: {
             query?: never;
@@ -1302,6 +1322,11 @@ export interface components {
              * @description The text there that it was bound to.
              */
             found: string | null;
+            /**
+             * Cell
+             * @description Where in that output the value begins, in characters.
+             */
+            cell: number | null;
         };
         /**
          * ClaimVerdict
@@ -2465,6 +2490,88 @@ export interface components {
             holds: boolean | null;
             /** Reason */
             reason: string;
+        };
+        /**
+         * ResultCase
+         * @description A case with its verdict.
+         */
+        ResultCase: {
+            /** Name */
+            name: string;
+            /**
+             * Verdict
+             * @description `passed`, `failed` or `inconclusive`.
+             */
+            verdict: string;
+            /** Reason */
+            reason: string;
+            /** Details */
+            details: string[];
+            /**
+             * Layer
+             * @description The layer that failed; else empty.
+             */
+            layer: string;
+            /** File */
+            file: string;
+            /** Wall S */
+            wall_s: number | null;
+            /**
+             * Marks
+             * @description Code to blame.
+             */
+            marks: components["schemas"]["GateMark"][];
+            /**
+             * Runs
+             * @description The runs that did not pass, where their traces are at hand.
+             */
+            runs: components["schemas"]["ResultRun"][];
+        };
+        /**
+         * ResultFact
+         * @description A number of the whole, with its name.
+         */
+        ResultFact: {
+            /** Name */
+            name: string;
+            /** Value */
+            value: string;
+        };
+        /**
+         * ResultPage
+         * @description The result of a suite: of its frozen runs judged again, or of an experiment.
+         */
+        ResultPage: {
+            /** Title */
+            title: string;
+            /** Passed */
+            passed: boolean;
+            /** Headline */
+            headline: string;
+            /**
+             * Command
+             * @description The command that gives the same.
+             */
+            command: string;
+            /** Facts */
+            facts: components["schemas"]["ResultFact"][];
+            /** Cases */
+            cases: components["schemas"]["ResultCase"][];
+            /**
+             * Left Out
+             * @description Cases beyond those that are listed.
+             */
+            left_out: number;
+        };
+        /**
+         * ResultRun
+         * @description A run of a case: `path` is where the API has its trace, and the console below `/`.
+         */
+        ResultRun: {
+            /** Name */
+            name: string;
+            /** Path */
+            path: string;
         };
         /**
          * Run
@@ -5573,6 +5680,68 @@ export interface operations {
             };
             /** @description the body is not JSON */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a parameter is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the store cannot be read */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    experiment_api_v1_experiments__name__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResultPage"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is none */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -7,10 +7,16 @@ import { addressWith, formatDuration, Plain } from "./parts";
 type Claim = Schema["Claim"];
 type Snippet = Schema["Snippet"];
 
+/** A value in an output, with the character it begins at, where that is known. */
+interface Cell {
+  value: string;
+  start: number | null;
+}
+
 const LONGEST_DIFF = 4000;
 
 export function Step({ step, claim, chosen }: { step: Schema["Step"]; claim: Claim | null; chosen: boolean }) {
-  const lit = claim && rests(step, claim) ? valueOf(claim) : null;
+  const lit = claim && rests(step, claim) ? cellOf(claim) : null;
   return (
     <section class="step" id={`step-${step.number}`} data-chosen={chosen || undefined} aria-label={`Step ${step.number}`}>
       <header>
@@ -44,7 +50,7 @@ export function Step({ step, claim, chosen }: { step: Schema["Step"]; claim: Cla
   );
 }
 
-export function Calls({ calls, lit }: { calls: Schema["Call"][]; lit: string | null }) {
+export function Calls({ calls, lit }: { calls: Schema["Call"][]; lit: Cell | null }) {
   if (!calls.length) return null;
   return (
     <div class="calls">
@@ -121,7 +127,7 @@ function changedLines(other: string[], lines: string[]): Set<number> {
   return found;
 }
 
-function Code({ snippet, lit }: { snippet: Snippet; lit: string | null }) {
+function Code({ snippet, lit }: { snippet: Snippet; lit: Cell | null }) {
   return (
     <>
       <Source snippet={snippet} />
@@ -157,7 +163,7 @@ function Code({ snippet, lit }: { snippet: Snippet; lit: string | null }) {
   );
 }
 
-function Beside({ snippet, lit }: { snippet: Snippet; lit: string | null }) {
+function Beside({ snippet, lit }: { snippet: Snippet; lit: Cell | null }) {
   const { recorded, replayed } = snippet;
   const before = textOf(recorded);
   const after = replayed ? textOf(replayed) : "";
@@ -217,21 +223,33 @@ export function Difference({ before, after }: { before: string; after: string })
   );
 }
 
-/** Text with the first place of a value lit up. */
-export function Lit({ text, lit }: { text: string; lit: string | null }) {
+/** Return where the value of a claim is in a text; -1 where it is not. */
+function placeOf(text: string, { value, start }: Cell): number {
+  // Characters are counted as Python counts them: by code point.
+  const exact = start === null ? -1 : [...text].slice(0, start).join("").length;
+  if (exact >= 0 && text.startsWith(value, exact)) return exact;
+  for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + 1)) {
+    const isPart = /\w$|\d[.,]$/.test(text.slice(Math.max(0, at - 2), at)) || /^\w|^[.,]\d/.test(text.slice(at + value.length));
+    if (!isPart) return at;
+  }
+  return text.indexOf(value);
+}
+
+/** Text with the place of a value lit up. */
+export function Lit({ text, lit }: { text: string; lit: Cell | null }) {
   const mark = useRef<HTMLElement>(null);
-  const at = lit ? text.indexOf(lit) : -1;
+  const at = lit ? placeOf(text, lit) : -1;
   useEffect(() => {
     if (at >= 0) mark.current?.scrollIntoView({ block: "center" });
-  }, [at, lit]);
+  }, [at, lit?.value]);
   if (!lit || at < 0) return <Plain text={text} />;
   return (
     <>
       <Plain text={text.slice(0, at)} />
       <mark class="lit" ref={mark}>
-        <Plain text={lit} />
+        <Plain text={lit.value} />
       </mark>
-      <Plain text={text.slice(at + lit.length)} />
+      <Plain text={text.slice(at + lit.value.length)} />
     </>
   );
 }
@@ -244,7 +262,8 @@ export function rests(step: Schema["Step"], claim: Claim): boolean {
   return claim.span_id !== null && spansOf(step).includes(claim.span_id);
 }
 
-/** The value that a claim was bound to: `key: value` in a document is printed in other forms. */
-function valueOf(claim: Claim): string | null {
-  return claim.found === null ? null : (claim.found.split(": ").at(-1) ?? null);
+/** Return the value that a claim was bound to: `key: value` in a document is printed in other forms. */
+function cellOf(claim: Claim): Cell | null {
+  const value = claim.found?.split(": ").at(-1);
+  return value ? { value, start: claim.cell } : null;
 }

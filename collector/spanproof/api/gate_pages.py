@@ -115,11 +115,12 @@ def _assertion(given: Mapping[str, Any], marks: Sequence[CodeMark]) -> GateAsser
             )
             for case in given.get("failing", [])[:_MOST_CASES]
         ],
-        marks=[_mark(each) for each in marks],
+        marks=[mark_page(each) for each in marks],
     )
 
 
-def _mark(mark: CodeMark) -> GateMark:
+def mark_page(mark: CodeMark) -> GateMark:
+    """Return the lines to blame, with those around them."""
     lines = pages.code_lines(mark.source, Language(mark.language))
     first, end = max(1, mark.line - _CONTEXT), mark.end_line + _CONTEXT
     return GateMark(

@@ -241,6 +241,7 @@ class Claim(Answer):
     why: str
     span_id: str | None = Field(description="Of the output it was held against.")
     found: str | None = Field(description="The text there that it was bound to.")
+    cell: int | None = Field(description="Where in that output the value begins, in characters.")
 
 
 class Fact(Answer):

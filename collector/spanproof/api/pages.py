@@ -320,6 +320,7 @@ def _claims(layers: Iterable[Score]) -> Iterable[models.Claim]:
                         why=text(fact.what),
                         span_id=fact.span_id,
                         found=None if fact.claim.found is None else text(fact.claim.found),
+                        cell=fact.claim.cell[0] if fact.claim.cell else None,
                     )
 
 

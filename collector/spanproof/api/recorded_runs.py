@@ -10,11 +10,11 @@ from functools import cache
 
 import orjson
 
-from spanproof.api.workspace import ExperimentFiles
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.runs import runs_of
 from spanproof.experiments import Trial
+from spanproof.experiments.folder import ExperimentFolder
 from spanproof.gate import read_scores
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -27,9 +27,9 @@ _NOT_KEPT = NoReplay("an experiment keeps the verdicts of a trial, not its repla
 _FROZEN = NoReplay("a case keeps the verdicts of its run; `spanproof suite run` replays it")
 
 
-def evaluation_of_trial(experiment: ExperimentFiles, trial: Trial) -> TraceEvaluation | None:
-    """Return a trial's trace with the scores it was given; None where its trace cannot be read."""
-    traces = experiment.path / "traces"
+def evaluation_of_trial(results: ExperimentFolder, trial: Trial) -> TraceEvaluation | None:
+    """Return a trial's trace with the scores of its row; None where its trace cannot be read."""
+    traces = results.traces
     if not trial.trace_file or (traces / trial.trace_file).parent != traces:
         return None
     try:

@@ -1,4 +1,4 @@
-"""A trace, or a report of the gate, as one file: the console's own bundle with the answers it would ask for.
+"""A trace, or a report of the gate or of a suite, as one file: the console's bundle with its answers.
 
 The policy of the page allows its one script and its one style sheet, by digest, and nothing else: no request,
 no other script, no frame.
@@ -7,25 +7,30 @@ no other script, no frame.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from html import escape
 from typing import Final
 
 import orjson
-from pydantic import BaseModel
 
 from spanproof.api.bundle import STATIC
 from spanproof.api.gate_pages import gate_page
+from spanproof.api.models import Answer
 from spanproof.api.pages import span_page, trace_page
+from spanproof.api.recorded_runs import evaluation_of_trial
+from spanproof.api.result_pages import ResultRun, name_trial, result_page, trial_path, write_command
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
+from spanproof.experiments import Experiment
 from spanproof.gate import GateReport
 from spanproof.gate.outputs import ResultTable
 from spanproof.store import Feedback
+from spanproof.suites import SuiteReport
 
 _MOST_TRACES: Final = 50
 _MOST_BYTES: Final = 8_000_000
-"""Of traces in a report of the gate: what is attached to a pull request must stay small."""
+"""Of traces in a report: what is attached to a pull request must stay small."""
 
 
 def format_trace_report(
@@ -33,9 +38,9 @@ def format_trace_report(
 ) -> str:
     """Return the page of a trace, with the run that is meant in front."""
     trace_id = evaluation.trace.trace_id
-    path = f"/traces/{trace_id}"
-    route = f"{path}?run={run.run.span_id}" if run else path
-    return format_report(f"trace {trace_id[:12]}", route, _answer_trace(evaluation, feedback))
+    path = f"traces/{trace_id}"
+    route = f"/{path}?run={run.run.span_id}" if run else f"/{path}"
+    return format_report(f"trace {trace_id[:12]}", route, _answer_trace(path, evaluation, feedback))
 
 
 def format_gate_report(report: GateReport, table: ResultTable, failing: Sequence[TraceEvaluation]) -> str:
@@ -47,27 +52,78 @@ def format_gate_report(report: GateReport, table: ResultTable, failing: Sequence
         failing: traces that speak against the assertions; the first of them are in the page.
     """
     page = gate_page("spanproof gate", report.to_json(), marks=[row.marks for row in table.rows])
-    answers: dict[str, BaseModel] = {"gates/report": page}
-    left = _MOST_BYTES
-    for evaluation in failing[:_MOST_TRACES]:
-        found = _answer_trace(evaluation, ())
-        left -= sum(len(each.model_dump_json()) for each in found.values())
-        if left < 0:
+    traces = _Traces()
+    for evaluation in failing:
+        if not traces.add(f"traces/{evaluation.trace.trace_id}", evaluation):
             break
-        answers |= found
     title = f"{'passed' if report.passed else 'failed'}: spanproof gate"
-    return format_report(title, "/gates/report", answers)
+    return format_report(title, "/gates/report", {"gates/report": page, **traces.answers})
 
 
-def _answer_trace(evaluation: TraceEvaluation, feedback: Sequence[Feedback]) -> dict[str, BaseModel]:
+def format_suite_report(result: SuiteReport | Experiment) -> str:
+    """Return the page of a suite's result, with the first traces that did not pass."""
+    table, traces = result.to_table(), _Traces()
+    runs: dict[str, list[ResultRun]] = {}
+    for case, run, evaluation in _failing_runs(result):
+        if not traces.add(run.path, evaluation):
+            break
+        runs.setdefault(case, []).append(run)
+    page = result_page(table, write_command(result), runs)
+    title = f"{'passed' if table.passed else 'failed'}: {page.title}"
+    return format_report(title, "/experiments/report", {"experiments/report": page, **traces.answers})
+
+
+def _failing_runs(result: SuiteReport | Experiment) -> Iterator[tuple[str, ResultRun, TraceEvaluation]]:
+    """Yield each run that did not pass, with its case and its trace."""
+    if isinstance(result, SuiteReport):
+        for report in result.cases:
+            if not report.passed:
+                # Runs of several cases may be of one trace, which each case has judged by its own tests.
+                run = ResultRun(name="judged now", path=trial_path("now", report.case.id, 1))
+                yield report.case.id, run, report.evaluation
+        return
+    for case in result.cases:
+        for trial in case.trials:
+            if result.results is None or trial.passed:
+                continue
+            judged = replace(trial, row=result.row_of(trial))
+            evaluation = evaluation_of_trial(result.results, judged)
+            if evaluation is not None:
+                yield case.case.id, name_trial("now", trial), evaluation
+
+
+class _Traces:
+    """The traces of a report, as many as it may hold."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Answer] = {}
+        self._count, self._bytes = 0, 0
+
+    def add(self, path: str, evaluation: TraceEvaluation) -> bool:
+        """Add what the API answers about a trace; returns False where the report is full."""
+        if path in self.answers:
+            return True
+        if self._count >= _MOST_TRACES or self._bytes >= _MOST_BYTES:
+            return False
+        found = _answer_trace(path, evaluation)
+        self._bytes += sum(len(each.model_dump_json()) for each in found.values())
+        if self._bytes > _MOST_BYTES:
+            return False
+        self._count += 1
+        self.answers |= found
+        return True
+
+
+def _answer_trace(
+    path: str, evaluation: TraceEvaluation, feedback: Sequence[Feedback] = ()
+) -> dict[str, Answer]:
     """Return what the API answers about a trace and its spans, by path."""
     page = trace_page(evaluation, feedback)
-    path = f"traces/{page.trace_id}"
     spans = evaluation.trace.spans[: len(page.spans)]
     return {path: page, **{f"{path}/spans/{span.span_id}": span_page(span) for span in spans}}
 
 
-def format_report(title: str, route: str, answers: Mapping[str, BaseModel]) -> str:
+def format_report(title: str, route: str, answers: Mapping[str, Answer]) -> str:
     """Return a page that shows one view of the console.
 
     Args:

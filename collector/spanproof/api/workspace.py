@@ -25,10 +25,10 @@ _REPORT_KEYS: Final = frozenset(("passed", "assertions", "failed_layers"))
 
 @dataclass(frozen=True, slots=True)
 class ExperimentFiles:
-    """One experiment of the workspace: what `experiment.json` says, and its trials."""
+    """One experiment of the workspace: what `experiment.json` says, and its trials; `results` has rows."""
 
     name: str
-    path: Path
+    results: ExperimentFolder
     head: dict[str, Any]
     trials: tuple[Trial, ...]
     written_ns: int
@@ -63,7 +63,7 @@ class Workspace:
                 written = (folder / "experiment.json").stat().st_mtime_ns
             except (ExperimentError, OSError, ValueError, KeyError, TypeError):
                 continue
-            found.append(ExperimentFiles(self._name(folder), folder, head, trials, written))
+            found.append(ExperimentFiles(self._name(folder), results, head, trials, written))
         return sorted(found, key=lambda each: (-each.written_ns, each.name))
 
     def find_trial(self, experiment: str, case: str, number: int) -> tuple[ExperimentFiles, Trial] | None:
@@ -73,9 +73,7 @@ class Workspace:
                 continue
             for trial in each.trials:
                 if (trial.case, trial.number) == (case, number):
-                    results = ExperimentFolder(each.path)
-                    results.read_trials()
-                    return each, replace(trial, row=results.read_row(trial))
+                    return each, replace(trial, row=each.results.read_row(trial))
         return None
 
     def gate_reports(self) -> dict[str, Path]:

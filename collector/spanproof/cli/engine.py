@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,8 +12,8 @@ from spanproof.cli.output.console import inform, warn
 from spanproof.config.engine import engine_of
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.structure import Files
 from spanproof.sandbox import Sandbox
-from spanproof.sandbox.scanners.pipeline import Pipeline
 
 
 @contextmanager
@@ -24,6 +24,7 @@ def opened_engine(
     replay: bool = True,
     workers: int = 1,
     probe: bool = True,
+    runs_before: Mapping[str, Files] | None = None,
 ) -> Iterator[Engine]:
     """Open an engine that evaluates every run, with its sandbox, which is closed afterwards.
 
@@ -35,25 +36,32 @@ def opened_engine(
         replay: whether code may run again at all.
         workers: programs run at once.
         probe: whether to check now that the backend can run here; else it is checked when code first runs.
+        runs_before: the code of runs before, by task, which structural metrics compare with.
 
     Raises:
         UsageProblem, PolicyError, EvaluatorError, JudgeError, BadFixture: the configuration cannot be used.
     """
+    every_run = config.evaluation.model_copy(update={"sampling": ()})
+    unsampled = config.model_copy(update={"evaluation": every_run})
     pipeline = load_pipeline(policy_file or config.policy)
+
+    def build(sandbox: Sandbox | None, no_replay: str = "") -> Engine:
+        return engine_of(unsampled, pipeline, sandbox, no_replay, runs_before)
+
     if not (replay and config.evaluation.replay):
-        yield _engine(config, pipeline, None, "replay is switched off")
+        yield build(None, "replay is switched off")
         return
     backend = config.sandbox.backend
     with open_backend(backend, config.sandbox.settings, workers) as sandbox:
         missing = sandbox.availability().missing if probe else ()
         if not missing:
-            yield _engine(config, pipeline, sandbox)
+            yield build(sandbox)
             return
         reason = f"the backend {backend!r} cannot run here: {missing[0].detail or missing[0].name}"
         warn(f"no replay: {reason}")
         if missing[0].remedy:
             inform(f"  remedy: {missing[0].remedy}")
-        yield _engine(config, pipeline, None, reason)
+        yield build(None, reason)
 
 
 def warn_of_silent_evaluators(config: Config, given: Collection[str]) -> None:
@@ -66,8 +74,3 @@ def warn_of_silent_evaluators(config: Config, given: Collection[str]) -> None:
         if each.layer not in config.evaluation.layers:
             why = f"its layer, {each.layer}, is not judged (evaluation.layers)"
         warn(f"the evaluator {each.name!r} gave no score: {why}")
-
-
-def _engine(config: Config, pipeline: Pipeline, sandbox: Sandbox | None, no_replay: str = "") -> Engine:
-    every_run = config.evaluation.model_copy(update={"sampling": ()})
-    return engine_of(config.model_copy(update={"evaluation": every_run}), pipeline, sandbox, no_replay)

@@ -55,6 +55,7 @@ REMEDIES: Mapping[str, str] = {
         "Stop that process and try again, or let the server store into a ClickHouse server and name its DSN:"
         " --store clickhouse://…"
     ),
+    "spanproof.store.errors.QueryRefused": f"see the tables and their columns: {page_url('store')}#tables",
     "spanproof.store.errors.StoreError": (
         "check that --store (of `serve`: store.location) names the directory of a store, or a ClickHouse"
         " server that answers"

@@ -1,4 +1,4 @@
-"""Verdicts counted by score and cohort, for Prometheus: fail rates are then queries of PromQL.
+"""Verdicts and what the guard stopped, by cohort, for Prometheus: fail rates are then queries of PromQL.
 
 Each run is counted once, when it is first stored; the store has what late spans change. Cohorts come from
 traces, so their number is bounded: beyond it the verdicts of a new cohort are counted as those of `(other)`,
@@ -10,13 +10,16 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from spanproof.evaluators.layers.blocks import blocking_rules
 from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.runs import spans_of
 from spanproof.evaluators.scores import find, score_id
 from spanproof.trace import Cohort, Errored, Outcome, Skipped
 
@@ -24,6 +27,7 @@ OTHER: Final = "(other)"
 COHORT_LABELS: Final = ("agent", "model", "prompt_version", "release")
 _LABELS: Final = ("layer", "score", "label", *COHORT_LABELS)
 _MOST_CHARACTERS: Final = 200
+_BUDGETS: Final = frozenset(("budget.tokens", "budget.cost_usd", "budget.steps", "budget.tool"))
 
 
 class VerdictCounts(Collector):
@@ -39,19 +43,22 @@ class VerdictCounts(Collector):
         self._guard = threading.Lock()
         self._counts: Counter[tuple[str, ...]] = Counter()
         self._cohorts: set[tuple[str, ...]] = set()
+        self._blocks: Counter[tuple[str, ...]] = Counter()
         self._folded = 0
         registry.register(self)
 
     def count(self, evaluation: TraceEvaluation) -> None:
-        """Count the verdicts of an evaluation; scores that only advise have none."""
+        """Count the verdicts of an evaluation, less those of advice, and what the guard stopped."""
         with self._guard:
             for score in evaluation.scores:
                 spec = find(score.layer, score.name)
                 if spec is not None and spec.advisory:
                     continue
                 name = score_id(score.layer, score.name)
-                cohort = self._cohort_labels(score.cohort)
-                self._counts[score.layer.value, name, _label(score.outcome), *cohort] += 1
+                labels = self._cohort_labels(score.cohort)
+                self._counts[score.layer.value, name, _label(score.outcome), *labels] += 1
+            for cause, cohort in _find_blocks(evaluation):
+                self._blocks[cause, *self._cohort_labels(cohort)] += 1
 
     def collect(self) -> Iterator[Metric]:
         """Yield the counters."""
@@ -63,14 +70,22 @@ class VerdictCounts(Collector):
         )
         folded = CounterMetricFamily(
             "spanproof_evaluation_verdicts_folded",
-            f"Scores counted under the cohort {OTHER}, beyond metrics.max_cohorts.",
+            f"Scores and blocks counted under the cohort {OTHER}, beyond metrics.max_cohorts.",
+        )
+        blocks = CounterMetricFamily(
+            "spanproof_guard_blocks",
+            "Actions that the SDK's guard stopped, by the budget or the scan that did, and cohort.",
+            labels=("cause", *COHORT_LABELS),
         )
         with self._guard:
+            for labels, count in self._blocks.items():
+                blocks.add_metric(labels, count)
             for labels, count in self._counts.items():
                 verdicts.add_metric(labels, count)
             folded.add_metric((), self._folded)
         yield verdicts
         yield folded
+        yield blocks
 
     def _cohort_labels(self, cohort: Cohort) -> tuple[str, ...]:
         labels = tuple(_clean(getattr(cohort, name)) for name in COHORT_LABELS)
@@ -80,6 +95,21 @@ class VerdictCounts(Collector):
                 return (OTHER,) * len(COHORT_LABELS)
             self._cohorts.add(labels)
         return labels
+
+
+def _find_blocks(evaluation: TraceEvaluation) -> Iterator[tuple[str, Cohort]]:
+    """Yield the cause of each action that the guard stopped, with the cohort of its run."""
+    trace = evaluation.trace
+    causes = {span.span_id: rule for span in trace.spans for rule in islice(blocking_rules(span), 1)}
+    if not causes:
+        return
+    runs = [each.run for each in evaluation.runs]
+    cohorts = {span.span_id: run.cohort for run in runs for span in spans_of(trace, run)}
+    # A rail on what a user writes stops it before there is a run.
+    otherwise = runs[0].cohort if runs else Cohort()
+    for span_id, rule in causes.items():
+        # Rules come from traces: those of the scanners are many, and one series.
+        yield rule if rule in _BUDGETS else "scan", cohorts.get(span_id, otherwise)
 
 
 def _label(outcome: Outcome) -> str:

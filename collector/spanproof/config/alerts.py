@@ -314,6 +314,7 @@ def _refuse_unknown(rule: AlertRule, evaluators: Sequence[OwnEvaluator], judge: 
     return f"there is no score {score}, and no evaluator of that name is configured under `evaluators`"
 
 
+_OF_STRUCTURE = ("complexity", "code_lines", "duplication", "dead_code", "growth", "public_api")
 _OF_SUITES = ("tests_pass", "inputs_unchanged", "within_budget")
 
 
@@ -323,6 +324,7 @@ def _refuse_switched_off(rule: AlertRule, evaluation: Evaluation, judge: JudgeCh
         return f"it can never fire: evaluation.layers leaves {rule.layer.value} out"
     missing = {
         (Layer.CORRECTNESS, "lint"): not evaluation.lint,
+        **{(Layer.CORRECTNESS, name): not evaluation.structure for name in _OF_STRUCTURE},
         (Layer.CORRECTNESS, "judge_correctness"): not (judge.model and judge.beside_share),
         (Layer.BOUNDARY, "no_code"): not evaluation.without_code,
         **{(Layer.CORRECTNESS, name): True for name in _OF_SUITES},

@@ -8,7 +8,7 @@ replay then, and every skipped score has the reason.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +40,7 @@ from spanproof.evaluators.presence import NoCode
 from spanproof.evaluators.replay import FixtureBook, load_fixtures
 from spanproof.evaluators.sampling import Sampling, SamplingRule
 from spanproof.evaluators.scores import BUILT_IN
+from spanproof.evaluators.structure import Files, Structure
 from spanproof.sandbox import (
     Ecosystem,
     Fixtures,
@@ -55,6 +56,7 @@ from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.sandbox.untrusted_files import MAX_DOCUMENT_BYTES, UnsafeFileError, read_regular
 
 log = logging.getLogger(__name__)
 
@@ -102,10 +104,16 @@ def open_engine(config: Config) -> OpenEngine:
         raise
 
 
-def engine_of(config: Config, pipeline: Pipeline, sandbox: Sandbox | None, no_replay: str = "") -> Engine:
+def engine_of(
+    config: Config,
+    pipeline: Pipeline,
+    sandbox: Sandbox | None,
+    no_replay: str = "",
+    runs_before: Mapping[str, Files] | None = None,
+) -> Engine:
     """The engine of a configuration, over a policy's pipeline and in a sandbox that the caller closes.
 
-    `no_replay` is the reason where there is no sandbox.
+    `no_replay` is the reason where there is no sandbox; for `runs_before` see `evaluators_of`.
 
     Raises:
         BadFixture: the file of fixtures is not valid.
@@ -118,7 +126,7 @@ def engine_of(config: Config, pipeline: Pipeline, sandbox: Sandbox | None, no_re
         pipeline=pipeline,
         sandbox=sandbox,
         replay_disabled_reason=no_replay,
-        evaluators=evaluators_of(config, sandbox),
+        evaluators=evaluators_of(config, sandbox, runs_before),
         layers=rules.layers,
         hints=user_hints(config),
         sampling=Sampling(tuple(SamplingRule(**sample.model_dump()) for sample in rules.sampling)),
@@ -162,8 +170,12 @@ def _build_packages(fixtures: FixtureBook, own: Sequence[Function | BuiltIn], sa
             log.warning("%s: %s", without, problem)
 
 
-def evaluators_of(config: Config, sandbox: Sandbox | None) -> list[Evaluator]:
+def evaluators_of(
+    config: Config, sandbox: Sandbox | None, runs_before: Mapping[str, Files] | None = None
+) -> list[Evaluator]:
     """The evaluators beside the built-in layers: installed ones, the user's functions, the judge.
+
+    `runs_before` is the code of runs before, by task, which structural metrics compare with.
 
     Raises:
         EvaluatorError: one of the user's functions cannot be called, or an installed evaluator not be made.
@@ -176,6 +188,8 @@ def evaluators_of(config: Config, sandbox: Sandbox | None) -> list[Evaluator]:
     ]
     rules = config.evaluation
     optional: list[Evaluator] = [Lint()] if rules.lint else []
+    if rules.structure:
+        optional.append(Structure(runs_before))
     if rules.without_code:
         optional.append(NoCode(rules.without_code))
     model = rules.groundedness_model
@@ -262,7 +276,9 @@ def function_of(choice: OwnEvaluator) -> Function | BuiltIn:
     source = choice.source
     if choice.file is not None:
         try:
-            source = choice.file.read_text("utf-8")
+            source = read_regular(choice.file, MAX_DOCUMENT_BYTES).decode("utf-8")
+        except UnsafeFileError as problem:
+            raise EvaluatorError(f"evaluator {choice.name!r}: {problem}") from problem
         except (OSError, UnicodeDecodeError) as problem:
             reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
             place = "" if choice.file.is_absolute() else f" (looked for in {Path.cwd()})"

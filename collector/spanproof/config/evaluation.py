@@ -126,6 +126,11 @@ class Evaluation(Section):
     lint: bool = Field(
         default=False, description="Whether to lint Python snippets with ruff; its findings are advice."
     )
+    structure: bool = Field(
+        default=False,
+        description="Whether to measure the code that a run leaves: size, complexity, duplication, dead code,"
+        " growth and broken APIs; advice.",
+    )
     layers: tuple[Layer, ...] = Field(default=tuple(Layer), description="Layers that are judged.")
     sampling: tuple[Sample, ...] = Field(
         default=(), description="Which runs are judged, where judging all of them costs too much."

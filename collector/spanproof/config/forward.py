@@ -37,6 +37,11 @@ class Forward(Section):
     metrics: bool = Field(
         default=False, description="Whether the metrics that came are sent, and the collector's own."
     )
+    own_traces: bool = Field(
+        default=False,
+        description="Whether the collector's own traces are sent: for each evaluated trace one that says how "
+        "long it waited, was evaluated and was stored.",
+    )
     ca: Path | None = Field(
         default=None, description="File with the authorities of the target's certificate; none: the system's."
     )

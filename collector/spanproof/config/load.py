@@ -18,6 +18,15 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from spanproof.evaluators.invalid import in_words
+from spanproof.sandbox.untrusted_files import (
+    MAX_DOCUMENT_BYTES,
+    MalformedYamlError,
+    UnsafeFileError,
+    compose_yaml,
+    construct_yaml,
+    load_yaml,
+    read_bounded,
+)
 
 ENV_PREFIX = "SPANPROOF_"
 
@@ -122,18 +131,13 @@ def _is_ours(key: str, model: type[BaseModel]) -> bool:
 
 def _read_file(path: Path, gathered: Gathered) -> None:
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as unreadable:
-        reason = unreadable.strerror if isinstance(unreadable, OSError) else "it is not UTF-8 text"
+        node = compose_yaml(read_bounded(path, MAX_DOCUMENT_BYTES))
+    except (OSError, UnsafeFileError) as unreadable:
+        reason = unreadable.strerror if isinstance(unreadable, OSError) else str(unreadable)
         gathered.problems.append(Problem(str(path), "", f"cannot be read: {reason}"))
         return
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as malformed:
-        mark = getattr(malformed, "problem_mark", None)
-        place = f"{path}:{mark.line + 1}" if mark else str(path)
-        what = getattr(malformed, "problem", None) or str(malformed)
-        gathered.problems.append(Problem(place, "", f"not valid YAML: {what}"))
+    except MalformedYamlError as malformed:
+        gathered.problems.append(_malformed(path, malformed))
         return
     if node is None:
         return
@@ -142,9 +146,14 @@ def _read_file(path: Path, gathered: Gathered) -> None:
         return
     _note_origins(node, "", path, gathered)
     try:
-        gathered.tree = yaml.safe_load(text)
-    except yaml.YAMLError as malformed:
-        gathered.problems.append(Problem(str(path), "", f"not valid YAML: {malformed}"))
+        gathered.tree = construct_yaml(node)
+    except MalformedYamlError as malformed:
+        gathered.problems.append(_malformed(path, malformed))
+
+
+def _malformed(path: Path, problem: MalformedYamlError) -> Problem:
+    place = f"{path}:{problem.line}" if problem.line else str(path)
+    return Problem(place, "", f"not valid YAML: {problem.reason}")
 
 
 def _note_origins(node: yaml.Node, under: str, path: Path, gathered: Gathered) -> None:
@@ -204,8 +213,8 @@ def _plain(text: str) -> Any:
         return None
     if text.lstrip()[:1] in {"[", "{"}:
         try:
-            return yaml.safe_load(text)
-        except yaml.YAMLError:
+            return load_yaml(text.encode("utf-8", "surrogateescape"))
+        except MalformedYamlError:
             return text
     return text
 

@@ -44,6 +44,7 @@ from spanproof.config.section import Seconds, Section
 from spanproof.config.sinks import Sink, repeated_name
 from spanproof.config.targets import Webhook
 from spanproof.config.verdicts import RouteRule, Verdicts
+from spanproof.sandbox.untrusted_files import is_beneath
 from spanproof.trace import Layer
 
 __all__ = [
@@ -416,6 +417,21 @@ def _flatten(tree: Mapping[str, Any], under: str = "") -> Iterator[tuple[str, An
             yield f"{under}{name}", value
 
 
+def _misplaced_files(config: Config, path: Path | None) -> list[tuple[str, str]]:
+    """Return the keys of evaluators whose file lies elsewhere, with what to do.
+
+    A configuration may come with somebody else's change, and what an evaluator's file holds is shown when it
+    fails.
+    """
+    folders = [Path.cwd()] if path is None else [Path.cwd(), path.absolute().parent]
+    found = []
+    for number, choice in enumerate(config.evaluators):
+        if choice.file is not None and not any(is_beneath(folder, choice.file) for folder in folders):
+            key, shown = f"evaluators.{number}.file", " nor ".join(map(str, folders))
+            found.append((key, f"{choice.file} lies neither in {shown}; put it there"))
+    return found
+
+
 def load_config(
     path: Path | None,
     environ: Mapping[str, str],
@@ -439,7 +455,8 @@ def load_config(
         wrong = check_alerts(
             config.alerts, config.evaluators, config.judge, config.evaluation, config.external_scores
         )
-        problems += [Problem(gathered.place_of(key), key, message) for key, message in wrong]
+        for key, message in (*wrong, *_misplaced_files(config, path)):
+            problems.append(Problem(gathered.place_of(key), key, message))
     if problems or config is None:
         raise ConfigError(problems)
     return config.with_origins(gathered)

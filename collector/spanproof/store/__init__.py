@@ -2,7 +2,7 @@
 
 from spanproof.store.alerts import Acknowledgement, AlertEvent, AlertLog, Delivery, Silence
 from spanproof.store.dead_letters import DeadLetter
-from spanproof.store.errors import SchemaTooNew, StoreBusy, StoreError, StoreUnavailable
+from spanproof.store.errors import QueryRefused, SchemaTooNew, StoreBusy, StoreError, StoreUnavailable
 from spanproof.store.external import ExternalScore
 from spanproof.store.failures import CohortShare, FailingRun, FailureCluster, TriageAction
 from spanproof.store.feedback import Feedback, with_feedback
@@ -25,6 +25,7 @@ __all__ = [
     "Feedback",
     "Group",
     "Lease",
+    "QueryRefused",
     "RunRow",
     "SchemaTooNew",
     "Silence",

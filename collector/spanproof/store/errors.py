@@ -3,6 +3,7 @@
     StoreError
     ├── StoreUnavailable    the server does not answer, or the directory cannot be used; worth a retry
     ├── StoreBusy           another process (or another store of this one) holds the embedded directory
+    ├── QueryRefused        a person's own SELECT is none, or the database does not take it
     └── SchemaTooNew        a newer Spanproof wrote this store
 
 Each message names the store and the remedy. A trace that is not there is no error: it is `None`.
@@ -25,6 +26,10 @@ class StoreBusy(StoreError):  # noqa: N818 - a state of the directory
     def __init__(self, message: str, holder: str = "") -> None:
         super().__init__(message)
         self.holder = holder
+
+
+class QueryRefused(StoreError):  # noqa: N818 - a state of the query
+    """A SELECT of a person cannot be run."""
 
 
 class SchemaTooNew(StoreError):  # noqa: N818 - a state of the store

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import Any
 
 import sqlglot
 from clickhouse_connect.driver.client import Client
+from clickhouse_connect.driver.exceptions import DatabaseError
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from sqlglot.errors import ParseError, SqlglotError
 
-from spanproof.store.errors import StoreError
+from spanproof.store.errors import QueryRefused
 
 _READERS = frozenset({"file", "filesystemavailable", "filesystemcapacity", "joinget", "dictget"})
 """Scalar functions that read something else than the tables."""
+
+_SAID = re.compile(r"DB::Exception: (?P<what>.*?)(?: In scope .*?)? \([A-Z_]+\)", re.DOTALL)
+"""What the database says of a query, without the query itself and the name of the error."""
 
 
 def select(
@@ -22,38 +27,54 @@ def select(
     """Run one SELECT, and return the names of its columns and its first rows.
 
     Raises:
-        StoreError: it is something else than one SELECT over tables.
+        QueryRefused: it is something else than one SELECT over tables, or the database does not take it.
+        ClickHouseError: the database cannot be reached.
     """
-    with client.query_rows_stream(prepare_select(sql, database)) as rows:
-        found = [tuple(row) for row in islice(rows, limit)]
-        return tuple(rows.source.column_names), found
+    prepared = prepare_select(sql, database)
+    try:
+        with client.query_rows_stream(prepared) as rows:
+            found = [tuple(row) for row in islice(rows, limit)]
+            return tuple(rows.source.column_names), found
+    except DatabaseError as problem:
+        said = _SAID.search(str(problem))
+        if said is None:
+            raise
+        raise QueryRefused(f"the query cannot be run: {said['what']}") from problem
 
 
 def prepare_select(sql: str, database: str) -> str:
     """Return a SELECT whose tables name their database.
 
     Raises:
-        StoreError: it is not one SELECT over tables: it writes, or reads files or other servers.
+        QueryRefused: it is not one SELECT over tables: it writes, or reads files or other servers.
     """
     try:
         statements = [each for each in sqlglot.parse(sql, dialect="clickhouse") if each is not None]
     except SqlglotError as problem:
-        raise StoreError(f"the query cannot be read: {str(problem).partition(chr(10))[0]}") from problem
+        raise QueryRefused(f"the query cannot be read{_describe_place(problem)}") from problem
     if len(statements) != 1 or not isinstance(statements[0], exp.Query):
-        raise StoreError("give one SELECT: the store is only read here")
+        raise QueryRefused("give one SELECT: the store is only read here")
     query = statements[0]
     # `SELECT … INTO OUTFILE` is a clause that sqlglot may keep as a command.
     if query.find(exp.Into, exp.Command):
-        raise StoreError("give one SELECT without INTO: the store is only read here")
+        raise QueryRefused("give one SELECT without INTO: the store is only read here")
     for function in query.find_all(exp.Func):
         name = function.name if isinstance(function, exp.Anonymous) else function.sql_name()
         if name.lower().startswith(tuple(_READERS)):
-            raise StoreError(f"{name} reads something else than the tables of the store")
+            raise QueryRefused(f"{name} reads something else than the tables of the store")
     named = {each.alias for each in query.find_all(exp.CTE)}
     for table in query.find_all(exp.Table):
         if not isinstance(table.this, exp.Identifier):
             shown = table.sql(dialect="clickhouse")
-            raise StoreError(f"{shown[:60]} is no table of the store: nothing else is read")
+            raise QueryRefused(f"{shown[:60]} is no table of the store: nothing else is read")
         if not table.db and table.name not in named:
             table.set("db", exp.to_identifier(database))
     return query.sql(dialect="clickhouse")
+
+
+def _describe_place(problem: SqlglotError) -> str:
+    """Return where a query cannot be read: the parser's own words are for those who know it."""
+    if isinstance(problem, ParseError) and problem.errors:
+        first = problem.errors[0]
+        return f" at {first['highlight']!r}, line {first['line']}, column {first['col']}"
+    return f": {str(problem).partition(chr(10))[0]}"

@@ -76,6 +76,7 @@ class AgentProcess:
         """Run the job in this file, and write its result."""
         job = json.loads(Path(path).read_text(encoding="utf-8"))
         random.seed(job["seed"])
+        os.environ.update(job["environment"])
         os.chdir(job["work"])
         self._exporter.path = Path(job["trace"])
         self._tools.lay_out(job["recorded"])
@@ -142,8 +143,10 @@ def _run_in_fork(process: AgentProcess, path: str) -> NoReturn:
 
 
 def describe_error(error: BaseException) -> dict[str, str]:
-    """Return an exception as JSON data."""
-    shown = "".join(traceback.format_exception(error, limit=-8))
+    """Return an exception as JSON data; its traceback begins in the agent's own code."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [each for each in frames if each.filename != __file__ and "importlib" not in each.filename]
+    shown = "".join(traceback.format_list(own[-8:]))
     return {"type": type(error).__name__, "message": str(error), "traceback": shown}
 
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from spanproof.benchmarks.errors import BenchmarkError
 from spanproof.benchmarks.model import Row
+from spanproof.sandbox.untrusted_files import UnsafeFileError, read_regular
+
+MAX_FILE_BYTES = 2 * 1024**3
+"""The largest published file, of LiveCodeBench, has 1.3 GB."""
+_GZIP = b"\x1f\x8b"
 
 _LISTS = ("data", "examples", "problems", "results")
 
@@ -41,8 +48,8 @@ def read_value(path: Path) -> Any:
         OSError: it cannot be read.
     """
     try:
-        return json.loads(_read_text(path))
-    except ValueError as problem:
+        return json.loads(read_text(path))
+    except (ValueError, RecursionError) as problem:
         raise BenchmarkError(f"{path}: it is no JSON: {problem}") from problem
 
 
@@ -82,7 +89,7 @@ def take_list(place: str, row: Row, *names: str) -> list[Any]:
     if isinstance(value, str):
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             value = None
     if not isinstance(value, list):
         raise BenchmarkError(f"{place}: field {names[0]!r} must be a list, or JSON of one")
@@ -95,10 +102,10 @@ def _entries(path: Path) -> Iterator[Any]:
 
         yield from parquet.read_table(path).to_pylist()
         return
-    text = _read_text(path)
+    text = read_text(path)
     try:
         whole = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         yield from _lines(path, text)
         return
     if isinstance(whole, dict):
@@ -115,17 +122,38 @@ def _lines(path: Path, text: str) -> Iterator[Any]:
             continue
         try:
             yield json.loads(line)
-        except ValueError as problem:
+        except (ValueError, RecursionError) as problem:
             raise BenchmarkError(f"{path}, line {number}: it is no JSON: {problem}") from problem
 
 
-def _read_text(path: Path) -> str:
-    data = path.read_bytes()
-    if data.startswith(b"\x1f\x8b"):
-        data = gzip.decompress(data)
+def read_text(path: Path) -> str:
+    """Return the text of a regular file, gzipped or not.
+
+    Raises:
+        BenchmarkError: it is no regular file, no UTF-8, or has more than `MAX_FILE_BYTES`.
+        OSError: it cannot be read.
+    """
+    try:
+        data = read_regular(path, MAX_FILE_BYTES)
+    except UnsafeFileError as problem:
+        raise BenchmarkError(str(problem)) from problem
+    if data.startswith(_GZIP):
+        data = _unzip(path, data)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise BenchmarkError(
             f"{path}: it is not UTF-8: {problem.reason} at byte {problem.start}"
         ) from problem
+
+
+def _unzip(path: Path, data: bytes) -> bytes:
+    """Return the content of gzipped data: a small file may hold more than there is memory."""
+    try:
+        with gzip.open(io.BytesIO(data)) as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as problem:
+        raise BenchmarkError(f"{path}: it is no gzip: {problem}") from problem
+    if len(content) > MAX_FILE_BYTES:
+        raise BenchmarkError(f"{path}: more than {MAX_FILE_BYTES >> 30} GiB when unzipped; split the file")
+    return content

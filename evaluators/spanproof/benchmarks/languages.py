@@ -1,20 +1,19 @@
 """Languages that answers are written in, and the sandbox program that runs one.
 
-Python, JavaScript, TypeScript, bash and SQL are languages of the sandbox. Others are compiled and run by a
+Python, JavaScript, TypeScript, bash and SQL are languages of every sandbox. Others are built and run by a
 shell script where the sandbox finds their toolchain; where it does not, answers are unjudged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Final
 from weakref import WeakKeyDictionary
 
 from spanproof.sandbox import FailureClass, Limits, Program, Sandbox
-
-_PATHS: Final = 'export HOME="$PWD" PATH="$PATH:/usr/local/go/bin:/usr/local/cargo/bin"; '
+from spanproof.sandbox.toolchains import TOOLCHAINS, build_script
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +21,9 @@ class Language:
     """How a language is run.
 
     Attributes:
-        runs: the sandbox's language; `bash` for those that a script compiles.
-        file: the source's name, for those.
-        script: compiles and runs it.
-        hello: a program that does nothing, to find out whether the toolchain is there.
+        runs: the sandbox's language.
+        hello: a program that does nothing, to find out whether the toolchain is there; empty where none is
+            needed.
         before_tests: put between the answer and its tests: prints `{token}` and its number for an assertion
             that fails where the language's own only warns.
         proof: the last statement, which prints `{token}`: shows that the tests were reached and came to their
@@ -33,8 +31,6 @@ class Language:
     """
 
     runs: str
-    file: str = ""
-    script: str = ""
     hello: str = ""
     before_tests: str = ""
     proof: str = ""
@@ -52,22 +48,13 @@ LANGUAGES: Final[Mapping[str, Language]] = {
     "typescript": Language("typescript", proof=_NODE_PROOF),
     "bash": Language("bash", proof="\nprintf '\\n%s\\n' {token}\n"),
     "sql": Language("sql"),
-    "cpp": Language("bash", "main.cpp", "g++ -std=c++17 -O1 -o main main.cpp && ./main", "int main() {}"),
-    "rust": Language("bash", "main.rs", "rustc -o main main.rs && ./main", "fn main() {}"),
-    "go": Language(
-        "bash",
-        "main_test.go",
-        'export GOCACHE="$PWD/cache" GOPATH="$PWD/go" GOFLAGS=-mod=mod; go test main_test.go',
-        'package main\nimport "testing"\nfunc TestNothing(t *testing.T) {}\n',
-    ),
-    "java": Language(
-        "bash",
-        "Main.java",
-        "java -ea Main.java",
-        "class Main { static int x; public static void main(String[] a) {} }",
-    ),
-    "php": Language("bash", "main.php", "php main.php", "<?php"),
-    "ruby": Language("bash", "main.rb", "ruby main.rb", ""),
+    "cpp": Language("cpp", hello="int main() {}"),
+    "rust": Language("rust", hello="fn main() {}"),
+    "go": Language("go", hello='package main\nimport "testing"\nfunc TestNothing(t *testing.T) {}\n'),
+    "java": Language("java", hello="class Main { public static void main(String[] a) {} }"),
+    "php": Language("php", hello="<?php"),
+    "r": Language("r", hello="NULL"),
+    "ruby": Language("ruby", hello="nil"),
 }
 
 ALIASES: Final[Mapping[str, str]] = {
@@ -75,7 +62,6 @@ ALIASES: Final[Mapping[str, str]] = {
     "shell": "bash", "c++": "cpp", "rs": "rust", "go_test.go": "go", "golang": "go", "rb": "ruby",
 }  # fmt: skip
 
-_COMPILED_MEMORY: Final = 2 * 1024**3
 _found: WeakKeyDictionary[Sandbox, dict[str, str]] = WeakKeyDictionary()
 _finding = Lock()
 
@@ -89,17 +75,11 @@ def name_language(name: str) -> str:
 def build_program(language: str, source: str, limits: Limits) -> Program:
     """Return the program that runs a source in one of `LANGUAGES`."""
     how = LANGUAGES[language]
-    if not how.file:
-        return Program(how.runs, source, limits=limits)
-    wide = Limits(
-        wall_s=limits.wall_s * 4,  # of compiling, too
-        cpu_s=limits.wall_s * 8,
-        memory_bytes=max(limits.memory_bytes, _COMPILED_MEMORY),
-        disk_bytes=1024**3,
-        processes=256,
-    )
-    files = {how.file: source.encode("utf-8", "surrogatepass")}
-    return Program(how.runs, _PATHS + how.script, files=files, limits=wide)
+    program = Program(how.runs, source, limits=limits)
+    if how.runs not in TOOLCHAINS:
+        return program
+    # The script itself: it runs on every backend that has bash.
+    return build_script(replace(program, limits=replace(limits, cpu_s=limits.wall_s * 2)))
 
 
 def find_missing(language: str, sandbox: Sandbox) -> str:
@@ -107,16 +87,16 @@ def find_missing(language: str, sandbox: Sandbox) -> str:
     how = LANGUAGES.get(language)
     if how is None:
         return f"answers in {language} cannot be run; known are {', '.join(LANGUAGES)}"
-    if how.runs not in sandbox.languages:
-        return f"the backend {sandbox.name} runs no {how.runs}"
-    if not how.file:
+    shell = "bash" if how.runs in TOOLCHAINS else how.runs
+    if shell not in sandbox.languages:
+        return f"the backend {sandbox.name} runs no {shell}"
+    if not how.hello:
         return ""
     with _finding:
         known = _found.setdefault(sandbox, {})
         if language not in known:
             tried = sandbox.run(build_program(language, how.hello, Limits(wall_s=30)))
+            needed = " and ".join(TOOLCHAINS[how.runs].tools)
             works = tried.failure_class is FailureClass.OK
-            known[language] = (
-                "" if works else f"the sandbox has no toolchain for {language}: `{how.script}` fails"
-            )
+            known[language] = "" if works else f"the sandbox has no toolchain for {language}: {needed}"
         return known[language]

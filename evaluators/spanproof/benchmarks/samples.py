@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from spanproof.benchmarks.errors import BenchmarkError
-from spanproof.benchmarks.files import read_rows, read_value
+from spanproof.benchmarks.files import read_rows, read_text, read_value
 from spanproof.benchmarks.model import Answer, Row
 
 _IDS: Final = ("task_id", "question_id", "instance_id", "name", "id")
@@ -35,7 +35,7 @@ def read_samples(path: Path) -> Iterator[Answer]:
         OSError: it cannot be read.
     """
     if path.suffix in (".sql", ".txt"):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
+        for number, line in enumerate(read_text(path).splitlines()):
             yield Answer(str(number), line.partition("\t")[0], is_whole=True)
         return
     by_problem = _read_mapping(path)
@@ -62,7 +62,7 @@ def take_code(text: str) -> tuple[str, bool]:
 def _read_mapping(path: Path) -> dict[str, str] | None:
     if path.is_dir() or path.suffix != ".json":
         return None
-    value = read_value(path) if path.read_bytes()[:1] == b"{" else None
+    value = read_value(path) if read_text(path).startswith("{") else None
     if isinstance(value, dict) and value and all(isinstance(each, str) for each in value.values()):
         return value if not set(value) & {*_WHOLE, *_CONTINUED} else None
     return None

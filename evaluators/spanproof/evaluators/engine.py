@@ -242,10 +242,7 @@ def _run_within_budget(
     if reason is None:
         try:
             with budgets.charge(layer, interrupt=evaluator.cost is Cost.RULES):
-                said = run_evaluator(evaluator, evidence, so_far)
-                if evaluator in LAYER_RULES and layer is Layer.GROUNDEDNESS:
-                    said = settle_groundedness(evidence.account, said)
-                return said
+                return run_evaluator(evaluator, evidence, so_far)
         except BudgetSpent:
             reason = budgets.reason(layer)
     return [_of_run(evaluator, _own_name(evaluator), evidence.run, Skipped(reason or ""))]
@@ -256,10 +253,13 @@ def run_evaluator(
 ) -> list[Judgement]:
     """Return the judgements of one evaluator; what it raises becomes its `Errored` judgement."""
     try:
-        return evaluator.judge(evidence, so_far)
+        said = evaluator.judge(evidence, so_far)
+        if evaluator in LAYER_RULES and evaluator.layer is Layer.GROUNDEDNESS:
+            said = settle_groundedness(evidence.account, said)
     except Exception as failure:  # noqa: BLE001 - one evaluator's trouble must not take the others along
         outcome = Errored(type(failure).__name__, str(failure) or "no message")
         return [_of_run(evaluator, _own_name(evaluator), evidence.run, outcome)]
+    return said
 
 
 def _own_name(evaluator: Evaluator) -> str:

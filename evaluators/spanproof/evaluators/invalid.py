@@ -46,6 +46,9 @@ _KINDS: Mapping[type, str] = {
 
 def in_words(error: ErrorDetails) -> str:
     """`expected a whole number, got 'many'`; a value that may be a secret is not shown."""
+    if error["type"] == "union_tag_invalid":
+        known = error["ctx"]["expected_tags"].replace("'", "")
+        return f"there is no kind {error['ctx']['tag']!r}; known are {known}"
     wanted = _WANTED.get(error["type"])
     message = f"expected {wanted}" if wanted else error["msg"].removeprefix("Value error, ")
     given = error["input"]

@@ -156,12 +156,14 @@ class ApiReport:
         missing: those that do not exist although their package does.
         not_installed: packages the runtime does not have, so that nothing can be said about them.
         modules: those of `checked` that are modules, which the snippet imports.
+        failed: the type and message of what failed on our side; empty where nothing did.
     """
 
     checked: tuple[str, ...] = ()
     missing: tuple[MissingName, ...] = ()
     not_installed: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
+    failed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

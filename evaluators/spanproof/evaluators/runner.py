@@ -119,8 +119,13 @@ class Runner:
             return NoReplay(f"the replay failed: {name}: {failure}", NoReplayCause.FAILED, name), {}
         try:
             return replay, _tried_twice(lambda: apis.report(run, given.packages)) if with_apis else {}
-        except (SandboxUnavailable, SandboxBroken):
+        except SandboxUnavailable:
             return replay, {}
+        except Exception as failure:
+            # A failure on our side costs the verdicts on names, and is no lack of the machine.
+            log.exception("names could not be looked up")
+            reason = f"{type(failure).__name__}: {failure}"
+            return replay, {snippet.id: ApiReport(failed=reason) for snippet in run.snippets}
 
     def _fixtures(self, trace: Trace, run: Run, fixtures: FixtureBook) -> FixtureSet | NoReplay:
         """What the run finds around it: the user's fixtures, in the run's own packages where they name none.

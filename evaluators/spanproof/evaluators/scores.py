@@ -40,6 +40,8 @@ class Unit(StrEnum):
     TOKENS = "tokens"
     USD = "USD"
     SECONDS = "s"
+    LINES = "lines"
+    PATHS = "paths"
 
 
 UNIT_FACTORS: Final[Mapping[Unit, Mapping[str, float]]] = MappingProxyType(
@@ -50,6 +52,8 @@ UNIT_FACTORS: Final[Mapping[Unit, Mapping[str, float]]] = MappingProxyType(
         Unit.BLOCKS: {"blocks": 1.0, "block": 1.0},
         Unit.TOKENS: {"tokens": 1.0, "token": 1.0, "k": 1_000.0, "M": 1_000_000.0},
         Unit.USD: {"USD": 1.0, "usd": 1.0, "$": 1.0},
+        Unit.LINES: {"lines": 1.0, "line": 1.0},
+        Unit.PATHS: {"paths": 1.0, "path": 1.0},
         Unit.SECONDS: {"s": 1.0, "ms": 0.001, "min": 60.0, "h": 3600.0},
     }
 )
@@ -147,6 +151,14 @@ def _correctness() -> Iterator[ScoreSpec]:
     yield ScoreSpec(layer, "replay_agrees")
     for name in ("tests_pass", "inputs_unchanged", "within_budget"):
         yield ScoreSpec(layer, name, given=_OF_SUITES)
+    structure = "evaluation.structure switches it on"
+    yield from _metric(layer, "complexity", Unit.PATHS, structure)
+    yield from _metric(layer, "code_lines", Unit.LINES, structure)
+    yield ScoreSpec(layer, "duplication", advisory=True, given=structure)
+    yield ScoreSpec(layer, "dead_code", advisory=True, given=structure)
+    before = f"{structure}, for runs whose run before is known"
+    yield ScoreSpec(layer, "growth", advisory=True, given=before)
+    yield ScoreSpec(layer, "public_api", advisory=True, given=before)
     judged = "judge.beside_share sets the share of runs that a judge scores as well"
     yield ScoreSpec(layer, "judge_correctness", advisory=True, given=judged)
 
@@ -272,9 +284,9 @@ def nearest(layer: Layer, name: str, also: Iterable[tuple[Layer, str]] = ()) -> 
         if spec.is_raw and (spec.layer, spec.name.rpartition("_")[0]) == (layer, name):
             return spec.id
     known = {*_BY_NAME, *also} - {(layer, name)}
-    of_layer = sorted(each for known_layer, each in known if known_layer is layer)
+    of_layer = sorted({each for known_layer, each in known if known_layer is layer} | {"score"})
     if near := get_close_matches(name, of_layer, n=1, cutoff=0.75):
-        return score_id(layer, near[0])
+        return score_id(layer, layer.value if near[0] == "score" else near[0])
     elsewhere = sorted(known_layer for known_layer, each in known if each == name)
     return f"{elsewhere[0].value}.{name}" if elsewhere else None
 

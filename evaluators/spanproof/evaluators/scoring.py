@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass
 
 from spanproof.evaluators.model import RunEvidence
 from spanproof.trace import Judgement, Run, Score, Snippet, digest, score_id
@@ -50,4 +50,11 @@ def _score(evidence: RunEvidence, judgement: Judgement, input_digest: str) -> Sc
 
 
 def _digest_of(judged: Run | Snippet) -> str:
-    return digest(json.dumps(asdict(judged), sort_keys=True, default=str))
+    return digest(json.dumps(judged, sort_keys=True, default=_to_json))
+
+
+def _to_json(value: object) -> object:
+    """What `asdict` gives, without a copy of all that is in it."""
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return str(value)

@@ -17,6 +17,7 @@ from spanproof.experiments.experiment import (
     read_baseline,
 )
 from spanproof.experiments.notebook import run
+from spanproof.experiments.rescore import rescore_experiment
 from spanproof.experiments.run import run_experiment
 from spanproof.experiments.settings import Settings, Tools
 from spanproof.experiments.statistics import bootstrap_difference, mcnemar
@@ -43,6 +44,7 @@ __all__ = [
     "pass_at_k",
     "pass_hat_k",
     "read_baseline",
+    "rescore_experiment",
     "run",
     "run_experiment",
 ]

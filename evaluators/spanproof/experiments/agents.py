@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlsplit
 
+from spanproof.experiments.container import find_image
 from spanproof.experiments.errors import ExperimentError
 
 _TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
@@ -33,11 +34,13 @@ class AgentUnderTest:
     Attributes:
         target: as the user wrote it.
         environment: variables that its process gets.
+        image: digest of the container's image that a program runs in; empty where it runs on this machine.
     """
 
     kind: AgentKind
     target: str
     environment: tuple[tuple[str, str], ...] = ()
+    image: str = ""
 
     @property
     def command(self) -> list[str]:
@@ -58,11 +61,11 @@ def agent_in_module(target: str) -> AgentUnderTest:
     return AgentUnderTest(AgentKind.MODULE, target)
 
 
-def agent_program(command: str) -> AgentUnderTest:
-    """Return the agent that a command line starts.
+def agent_program(command: str, image: str = "") -> AgentUnderTest:
+    """Return the agent that a command line starts, in a container where an image is named.
 
     Raises:
-        ExperimentError: the command is empty, or its quotes do not match.
+        ExperimentError: the command is empty, its quotes do not match, or there is no such image.
     """
     try:
         words = shlex.split(command)
@@ -70,7 +73,7 @@ def agent_program(command: str) -> AgentUnderTest:
         raise ExperimentError(f"command {command!r}: {problem}") from problem
     if not words:
         raise ExperimentError("command: it is empty; write it like 'python agent.py'")
-    return AgentUnderTest(AgentKind.COMMAND, command)
+    return AgentUnderTest(AgentKind.COMMAND, command, image=find_image(image) if image else "")
 
 
 def agent_service(url: str) -> AgentUnderTest:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import cached_property
 from math import fsum, prod
@@ -27,7 +27,7 @@ from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, count, mark_code
 from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 from spanproof.suites import Case
-from spanproof.trace import Label, Layer
+from spanproof.trace import Cohort, Label, Layer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -211,6 +211,12 @@ class Experiment:
         rate, counts = self.step_success, [trial.steps for trial in self.trials if trial.steps]
         return None if rate is None else prod([rate] * round(fmean(counts)))
 
+    @property
+    def cost_usd(self) -> float | None:
+        """What all trials cost in US dollars; None where no model's price is known."""
+        costs = [trial.cost_usd for trial in self.trials if trial.cost_usd is not None]
+        return fsum(costs) if costs else None
+
     def fail_rates(self) -> dict[str, tuple[int, int]]:
         """Return for each layer how many trials failed it, and how many it judged."""
         found = {}
@@ -232,6 +238,14 @@ class Experiment:
                 passed, judged = found.get(value, (0, 0))
                 found[value] = (passed + each.passed, judged + len(each.judged))
         return found
+
+    @property
+    def groups(self) -> Iterator[tuple[str, str, int, int]]:
+        """Yield dimension, value, passed and judged trials, of tags and of dimensions with several values."""
+        for dimension in ("tag", *(field.name for field in fields(Cohort))):
+            rates = self.rates_by(dimension)
+            if len(rates) > 1 or (rates and dimension == "tag"):
+                yield from ((dimension, value, *counts) for value, counts in sorted(rates.items()))
 
     @property
     def floating_models(self) -> tuple[str, ...]:
@@ -273,8 +287,23 @@ class Experiment:
             "step_success": self.step_success,
             "run_success_by_steps": self.run_success_by_steps,
             **{status.value: self.count(status) for status in CaseStatus},
-            "layers": {name: {"failed": a, "judged": b} for name, (a, b) in self.fail_rates().items()},
-            "tags": {name: {"passed": a, "judged": b} for name, (a, b) in self.rates_by("tag").items()},
+            "wall_s": fsum(trial.wall_s for trial in self.trials),
+            "judge_s": fsum(trial.judge_s for trial in self.trials),
+            "cost_usd": self.cost_usd,
+            "layers": {
+                name: {"failed": failed, "judged": judged, "interval": _ends(failed, judged)}
+                for name, (failed, judged) in self.fail_rates().items()
+            },
+            "groups": [
+                {
+                    "dimension": dimension,
+                    "value": value,
+                    "passed": passed,
+                    "judged": judged,
+                    "interval": _ends(passed, judged),
+                }
+                for dimension, value, passed, judged in self.groups
+            ],
             "floating_models": list(self.floating_models),
             "baseline": comparison.to_json() if comparison else None,
         }
@@ -351,6 +380,7 @@ class Experiment:
                 "verdict": trial.verdict.value,
                 "reason": trial.reason,
                 "wall_s": trial.wall_s,
+                "judge_s": trial.judge_s,
                 "tokens": trial.tokens,
                 "cost_usd": trial.cost_usd,
                 "steps": trial.steps,
@@ -416,15 +446,24 @@ def _passed_when_frozen(case: Case) -> bool | None:
     return None if not layers else Label.FAIL not in layers
 
 
+def _ends(part: int, whole: int) -> list[float] | None:
+    """Return the ends of a rate's 95 % Wilson interval; None where there is no rate."""
+    interval = wilson(part, whole)
+    return [interval.low, interval.high] if interval else None
+
+
 def _case_json(result: CaseResult, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    interval = wilson(result.passed, len(result.judged))
+    costs = [trial.cost_usd for trial in result.trials if trial.cost_usd is not None]
     return {
         "id": result.case.id,
         "status": result.status.value,
         "quarantined": result.quarantined,
         "passed": result.passed,
         "judged": len(result.judged),
-        "interval": [interval.low, interval.high] if interval else None,
+        "interval": _ends(result.passed, len(result.judged)),
+        "wall_s": fsum(trial.wall_s for trial in result.trials),
+        "judge_s": fsum(trial.judge_s for trial in result.trials),
+        "cost_usd": fsum(costs) if costs else None,
         "tags": list(result.case.tags),
         "trials": [_trial_json(trial) for trial in result.trials],
         "runs": [],
@@ -441,6 +480,7 @@ def _trial_json(trial: Trial) -> dict[str, Any]:
         "layers": dict(trial.layers),
         "answer": trial.answer,
         "wall_s": trial.wall_s,
+        "judge_s": trial.judge_s,
         "tokens": trial.tokens,
         "cost_usd": trial.cost_usd,
         "steps": trial.steps,

@@ -3,6 +3,7 @@
     experiment.json     suite, agent, settings, and the environment it ran in
     trials.jsonl        a trial a line, in the order in which they ended
     traces/             a file of OTLP for each trial: `spanproof eval` reads them
+    files/              of each trial the files that its case requires
 
 A trial counts once its line is on the disk, so that an experiment that was interrupted goes on where it
 stopped.
@@ -39,6 +40,29 @@ class ExperimentFolder:
     def traces(self) -> Path:
         """Where the trials' traces are."""
         return self.path / "traces"
+
+    def trace_file(self, case: str, number: int) -> Path:
+        """Return where the spans of a trial are."""
+        return self.traces / f"{case}-{number:03d}.pb"
+
+    def write_files(self, case: str, number: int, files: Mapping[str, bytes]) -> None:
+        """Keep the files of a trial that its case requires."""
+        for name, content in files.items():
+            path = self._files_of(case, number) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+    def read_files(self, case: str, number: int) -> dict[str, bytes]:
+        """Return the files that were kept of a trial."""
+        folder = self._files_of(case, number)
+        return {
+            path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in folder.rglob("*")
+            if path.is_file()
+        }
+
+    def _files_of(self, case: str, number: int) -> Path:
+        return self.path / "files" / f"{case}-{number:03d}"
 
     def begin(self, head: Mapping[str, Any]) -> list[Trial]:
         """Make the folder, or go on with the experiment that is there; returns its trials.

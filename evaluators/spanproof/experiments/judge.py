@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from spanproof.evaluators.detect import detect
@@ -13,10 +15,12 @@ from spanproof.evaluators.score_rows import run_row
 from spanproof.experiments.launch import Ended
 from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.suites import Case
-from spanproof.suites.requirements import Finding
+from spanproof.suites.requirements import Attempt, Finding
 from spanproof.trace import Errored, Label, Layer, Run, Scored, Skipped, Span, SpanKind, Trace, trace_of
 from spanproof.trace.dialects import normalise
 from spanproof.trace.otlp import MalformedOtlp, read_file
+
+_HOW_TO_TRACE = "a program or service sends its spans to OTEL_EXPORTER_OTLP_ENDPOINT or --listen-port"
 
 
 def judge_trial(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engine) -> Trial:
@@ -29,24 +33,21 @@ def judge_trial(case: Case, number: int, ended: Ended, trace_file: Path, engine:
         trace_file: the spans it left; there may be none.
         engine: judges the run.
     """
+    start = time.monotonic()
+    return replace(
+        _judge(case, number, ended, trace_file, engine), judge_s=round(time.monotonic() - start, 3)
+    )
+
+
+def _judge(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engine) -> Trial:
     trace = _read_trace(trace_file)
     root = _find_root(trace) if trace is not None else None
     if trace is None or root is None:
-        what = ended.error or "it left no trace of an agent's run, so nothing can be judged"
-        verdict = TrialVerdict.FAILED if ended.error else TrialVerdict.UNJUDGED
-        return Trial(
-            case.id,
-            number,
-            verdict,
-            f"the agent failed: {what}" if ended.error else what,
-            answer=ended.answer,
-            wall_s=ended.wall_s,
-            unknown_calls=ended.unknown_calls,
-        )
+        return _judge_without_run(case, number, ended)
     tests = {root.span_id: case.tests} if case.tests is not None else None
     evaluation = engine.evaluate(trace, tests, case.fixtures)
     run = next(each for each in evaluation.runs if each.run.span_id == root.span_id)
-    findings = tuple(requirement.check(run, ended.answer) for requirement in case.required)
+    findings = _check(case, Attempt(run, ended.answer, ended.files))
     verdict, reason, layer = _conclude(findings, ended)
     return Trial(
         case=case.id,
@@ -57,6 +58,7 @@ def judge_trial(case: Case, number: int, ended: Ended, trace_file: Path, engine:
         findings=findings,
         layers={each.value: _verdict_of(run, each) for each in Layer},
         answer=ended.answer,
+        error=ended.error,
         wall_s=ended.wall_s,
         tokens=sum(_tokens(each.run) for each in evaluation.runs),
         cost_usd=_sum_cost(evaluation),
@@ -70,6 +72,28 @@ def judge_trial(case: Case, number: int, ended: Ended, trace_file: Path, engine:
         trace_file=trace_file.name,
         row={"trace_id": trace.trace_id, "case": case.id, "trial": number, "runs": [run_row(run)]},
     )
+
+
+def _judge_without_run(case: Case, number: int, ended: Ended) -> Trial:
+    """Return the result where no run is on record: answers and files are judged all the same."""
+    findings = _check(case, Attempt(None, ended.answer, ended.files))
+    verdict, reason, layer = _conclude(findings, ended)
+    return Trial(
+        case.id,
+        number,
+        verdict,
+        f"{reason}; {_HOW_TO_TRACE}" if verdict is TrialVerdict.UNJUDGED else reason,
+        layer,
+        findings,
+        answer=ended.answer,
+        error=ended.error,
+        wall_s=ended.wall_s,
+        unknown_calls=ended.unknown_calls,
+    )
+
+
+def _check(case: Case, attempt: Attempt) -> tuple[Finding, ...]:
+    return tuple(requirement.check(attempt) for requirement in case.required)
 
 
 def _read_trace(path: Path) -> Trace | None:

@@ -18,20 +18,29 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
 from spanproof.experiments.agents import AgentKind, AgentUnderTest
+from spanproof.experiments.container import run_in_container
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.listener import OtlpListener
 from spanproof.experiments.settings import Settings, Tools
+from spanproof.sandbox.errors import BadFixture, UnsupportedFixtures
+from spanproof.sandbox.untrusted_files import UnsafeFileError, read_beneath
 from spanproof.suites import Case
+from spanproof.suites.requirements import named_files
 from spanproof.trace import RecordedCall
 
+if TYPE_CHECKING:
+    from spanproof.experiments.recorded_web import RecordedWeb
+
 _OUTPUT_BYTES = 64 * 1024
+_FILE_BYTES = 16 * 1024 * 1024
 _IMPORT_S = 300.0
 """How long the agent's module may take to be imported."""
 
@@ -47,6 +56,7 @@ class Ended:
         error: why there is no answer, as a sentence; None where there is one.
         wall_s: from its start to its end.
         output: the end of what it printed.
+        files: those of its work directory that the case's requirements name; None of a service.
     """
 
     answer: str | None
@@ -54,6 +64,7 @@ class Ended:
     wall_s: float
     output: str = ""
     unknown_calls: tuple[Mapping[str, Any], ...] = field(default=())
+    files: Mapping[str, bytes] | None = None
 
 
 class AgentRunner:
@@ -94,23 +105,21 @@ class AgentRunner:
         """
         work = folder / "work"
         work.mkdir()
-        for name, content in case.files.items():
-            (work / name).parent.mkdir(parents=True, exist_ok=True)
-            (work / name).write_text(content, encoding="utf-8")
-        match self._agent.kind:
-            case AgentKind.MODULE:
-                return self._run_module(case, recorded, seed, folder, trace_file)
-            case AgentKind.COMMAND:
-                with OtlpListener() as own:
-                    ended = _run_program(self._agent, case, self._settings, seed, work, own)
-                    own.write(trace_file)
-                    return ended
-            case AgentKind.URL:
-                trace_id = secrets.token_hex(16)
-                ended = _call_service(self._agent, case, self._settings, trace_id)
-                if self._listener is not None:
-                    self._listener.write(trace_file, trace_id, _SETTLE_S)
-                return ended
+        fixtures = _fixtures_of(case)
+        files = {name: content.encode() for name, content in case.files.items()}
+        _write_files(work, {**fixtures.files, **files})
+        if self._agent.kind is AgentKind.URL:
+            return self._ask_service(case, trace_file)
+        with ExitStack() as stack:
+            web = stack.enter_context(_open_web(fixtures, folder)) if fixtures.http else None
+            if self._agent.kind is AgentKind.MODULE:
+                ended = self._run_module(case, recorded, seed, folder, trace_file, web)
+            else:
+                own = stack.enter_context(OtlpListener())
+                ended = _run_program(self._agent, case, self._settings, seed, work, own, web)
+                own.write(trace_file)
+        unknown = (*ended.unknown_calls, *_refused_calls(web))
+        return replace(ended, files=_read_files(work, named_files(case.required)), unknown_calls=unknown)
 
     def close(self) -> None:
         """End the process that has the agent's module."""
@@ -118,8 +127,21 @@ class AgentRunner:
             self._server.close()
             self._server = None
 
+    def _ask_service(self, case: Case, trace_file: Path) -> Ended:
+        trace_id = secrets.token_hex(16)
+        ended = _call_service(self._agent, case, self._settings, trace_id)
+        if self._listener is not None:
+            self._listener.write(trace_file, trace_id, _SETTLE_S)
+        return ended
+
     def _run_module(
-        self, case: Case, recorded: Sequence[RecordedCall], seed: int, folder: Path, trace_file: Path
+        self,
+        case: Case,
+        recorded: Sequence[RecordedCall],
+        seed: int,
+        folder: Path,
+        trace_file: Path,
+        web: RecordedWeb | None,
     ) -> Ended:
         is_recorded = self._settings.tools is Tools.RECORDED
         result = folder / "result.json"
@@ -129,6 +151,7 @@ class AgentRunner:
             "seed": seed,
             "cohort": {"task": case.cohort.task or case.id},
             "recorded": [_plain(call) for call in recorded] if is_recorded else [],
+            "environment": web.environment if web else {},
             "work": str(folder / "work"),
             "trace": str(trace_file),
             "result": str(result),
@@ -154,6 +177,56 @@ class AgentRunner:
             raise _cannot_be_made(self._agent, error)
         shown = f"it raised {error['type']}: {error['message']}" if error else None
         return Ended(given["answer"], shown, wall_s, output, tuple(given["unknown_calls"]))
+
+
+def _fixtures_of(case: Case) -> FixtureSet:
+    """Return what the case's runs find around them.
+
+    Raises:
+        ExperimentError: the case names a set that its fixtures do not have.
+    """
+    if case.fixtures is None:
+        return NO_FIXTURES
+    try:
+        return case.fixtures.of(replace(case.cohort, task=case.cohort.task or case.id))
+    except BadFixture as problem:
+        raise ExperimentError(str(problem)) from problem
+
+
+def _write_files(work: Path, files: Mapping[str, bytes]) -> None:
+    for name, content in files.items():
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        (work / name).write_bytes(content)
+
+
+def _open_web(fixtures: FixtureSet, folder: Path) -> RecordedWeb:
+    """Return the proxy that answers the recorded calls.
+
+    Raises:
+        ExperimentError: no certificate can be made for a recorded host.
+    """
+    # Imported here: it needs epoll, which only Linux has.
+    from spanproof.experiments.recorded_web import RecordedWeb
+
+    try:
+        return RecordedWeb(fixtures.http, folder)
+    except UnsupportedFixtures as problem:
+        raise ExperimentError(str(problem)) from problem
+
+
+def _refused_calls(web: RecordedWeb | None) -> Iterator[Mapping[str, Any]]:
+    for call in web.refused if web else ():
+        method, _, url = call.partition(" ")
+        yield {"tool": method, "args": [url], "kwargs": {}}
+
+
+def _read_files(work: Path, names: Iterable[str]) -> dict[str, bytes]:
+    """Return the files of a work directory that are there; links out of it are not followed."""
+    found = {}
+    for name in names:
+        with suppress(OSError, UnsafeFileError):
+            found[name] = read_beneath(work, name, _FILE_BYTES)
+    return found
 
 
 class AgentServer:
@@ -263,8 +336,13 @@ class LineReader:
 
 
 def _cannot_be_made(agent: AgentUnderTest, error: Mapping[str, str]) -> ExperimentError:
+    module, _, name = agent.target.partition(":")
+    message = f"the agent {agent.target} cannot be made: {error['type']}: {error['message']}"
+    if error["traceback"]:
+        return ExperimentError(f"{message}\n{error['traceback'].rstrip()}")
     return ExperimentError(
-        f"the agent {agent.target} cannot be made: {error['type']}: {error['message']}\n{error['traceback']}"
+        f"{message}; the working directory must have the module {module}, or it must be installed, and the"
+        f" module must have {name}"
     )
 
 
@@ -274,10 +352,17 @@ def _kill_group(pid: int) -> None:
 
 
 def _run_program(
-    agent: AgentUnderTest, case: Case, settings: Settings, seed: int, work: Path, listener: OtlpListener
+    agent: AgentUnderTest,
+    case: Case,
+    settings: Settings,
+    seed: int,
+    work: Path,
+    listener: OtlpListener,
+    web: RecordedWeb | None,
 ) -> Ended:
     environment = {
         **dict(agent.environment),
+        **(web.environment if web else {}),
         "OTEL_EXPORTER_OTLP_ENDPOINT": listener.url,
         "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
         "SPANPROOF_TASK": case.task or "",
@@ -285,7 +370,19 @@ def _run_program(
         "SPANPROOF_SEED": str(seed),
     }
     stdin = (case.task or "").encode()
-    code, wall_s, output = _run(agent.command, settings.timeout_s, work, environment, stdin)
+    if agent.image:
+        code, wall_s, printed = run_in_container(
+            agent.image,
+            agent.command,
+            settings.timeout_s,
+            work,
+            environment,
+            stdin,
+            readable=[web.authorities] if web and web.authorities.exists() else [],
+        )
+    else:
+        code, wall_s, printed = _run(agent.command, settings.timeout_s, work, environment, stdin)
+    output = printed[-_OUTPUT_BYTES:].decode("utf-8", "replace")
     if code is None:
         return Ended(None, f"it did not answer within {settings.timeout_s:g} s", wall_s, output)
     if code:
@@ -317,7 +414,7 @@ def _run(
     work: Path,
     environment: Mapping[str, str],
     stdin: bytes = b"",
-) -> tuple[int | None, float, str]:
+) -> tuple[int | None, float, bytes]:
     """Run a program in a session of its own; returns its exit code, None where it was killed."""
     start = time.monotonic()
     try:
@@ -337,12 +434,12 @@ def _run(
     try:
         output, _ = process.communicate(stdin, timeout=timeout_s)
     except subprocess.TimeoutExpired:
-        return None, time.monotonic() - start, ""
+        return None, time.monotonic() - start, b""
     finally:
         # What the agent left running, and the agent itself where it is late or we are interrupted.
         _kill_group(process.pid)
         process.wait()
-    return process.returncode, time.monotonic() - start, output[-_OUTPUT_BYTES:].decode("utf-8", "replace")
+    return process.returncode, time.monotonic() - start, output
 
 
 def _plain(call: RecordedCall) -> dict[str, Any]:

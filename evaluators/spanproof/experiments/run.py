@@ -62,7 +62,7 @@ def run_experiment(
     results = ExperimentFolder(folder)
     head = {
         "suite": str(suite.resolve()),
-        "agent": {"kind": agent.kind.value, "target": agent.target},
+        "agent": {"kind": agent.kind.value, "target": agent.target, "image": agent.image},
         "seed": settings.seed,
         "tools": settings.tools.value,
     }
@@ -157,7 +157,7 @@ class _Runner:
             running.add(pool.submit(self._try, *following))
 
     def _try(self, case: Case, number: int) -> Trial:
-        trace_file = self._results.traces / f"{case.id}-{number:03d}.pb"
+        trace_file = self._results.trace_file(case.id, number)
         trace_file.unlink(missing_ok=True)
         agent = self._idle.get()
         try:
@@ -166,6 +166,7 @@ class _Runner:
                 ended = agent.run(case, recorded_calls(case), seed, Path(folder), trace_file.resolve())
         finally:
             self._idle.put(agent)
+        self._results.write_files(case.id, number, ended.files or {})
         return judge_trial(case, number, ended, trace_file, self._engine)
 
 

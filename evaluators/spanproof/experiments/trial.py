@@ -30,7 +30,9 @@ class Trial:
         findings: each requirement of the case with what was found.
         layers: verdict by layer: pass, fail, uncertain, skipped or errored.
         answer: the agent's, None where it gave none.
+        error: why the agent gave no answer, as a sentence; None where it gave one.
         wall_s: of the agent's process.
+        judge_s: how long judging took, with the replay.
         steps, ok_steps: of the run, and how many of them succeeded.
         models: of its model calls.
         unknown_calls: tool calls that the case has no result for.
@@ -46,7 +48,9 @@ class Trial:
     findings: tuple[Finding, ...] = ()
     layers: Mapping[str, str] = field(default_factory=dict)
     answer: str | None = None
+    error: str | None = None
     wall_s: float = 0.0
+    judge_s: float = 0.0
     tokens: int = 0
     cost_usd: float | None = None
     steps: int = 0

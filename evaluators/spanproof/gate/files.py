@@ -21,7 +21,13 @@ from typing import Any, Final
 from spanproof.gate.assertion import Assertion, Function
 from spanproof.gate.errors import BadAssertions, GateError
 from spanproof.gate.grammar import parse, parse_lines
-from spanproof.sandbox.untrusted_files import MalformedYamlError, load_yaml
+from spanproof.sandbox.untrusted_files import (
+    MAX_DOCUMENT_BYTES,
+    MalformedYamlError,
+    UnsafeFileError,
+    load_yaml,
+    read_bounded,
+)
 from spanproof.trace import Layer
 
 _KEYS: Final = ("metric", "aggregation", "operator", "threshold", "for", "where")
@@ -36,11 +42,14 @@ def read_assertions(path: Path) -> list[Assertion]:
         GateError: an assertion cannot be read, or is refused.
         OSError, UnicodeDecodeError: the file cannot be read.
     """
-    text = path.read_text(encoding="utf-8")
-    if path.suffix not in (".yaml", ".yml"):
-        return parse_lines(text)
     try:
-        given = load_yaml(text.encode())
+        content = read_bounded(path, MAX_DOCUMENT_BYTES)
+    except UnsafeFileError as problem:
+        raise BadAssertions(str(problem)) from problem
+    if path.suffix not in (".yaml", ".yml"):
+        return parse_lines(content.decode("utf-8"))
+    try:
+        given = load_yaml(content)
     except MalformedYamlError as problem:
         raise BadAssertions(f"{path}: not YAML: {problem}") from problem
     if not isinstance(given, dict) or set(given) - set(_TOP):

@@ -160,7 +160,7 @@ class _Parser:
 
     def assertion(self) -> Assertion:
         following = self._tokens[self._at + 1 :][:1]
-        if self._next.text in _FUNCTIONS and following and following[0].text == "(":
+        if following and following[0].text == "(":
             found: Assertion = self._aggregate()
         elif self._next.text == Function.SANDBOX_PASS_RATE.value:
             self._at += 1
@@ -208,8 +208,9 @@ class _Parser:
 
     def _aggregate(self) -> AggregateAssertion:
         start = self._next.column
-        function = Function(self._next.text)
-        self._at += 2
+        functions = sorted(_FUNCTIONS)
+        function = Function(self._one_of(functions, f"a function ({', '.join(functions)})"))
+        self._at += 1
         score = self._score()
         self._expect(")")
         if reason := refuse_function(function, score):

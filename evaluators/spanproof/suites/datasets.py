@@ -24,6 +24,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
+from spanproof.sandbox.untrusted_files import UnsafeFileError, read_bounded
 from spanproof.suites.case import Case
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.records import name_case, read_record
@@ -89,6 +90,7 @@ _EXPECTED_KEYS: Final = (
     "answer", "expected", "expected_output", "output", "response", "ideal", "reference", "label",
     "text", "content",
 )  # fmt: skip
+_FILE_BYTES: Final = 1024**3
 _ID_KEYS: Final = ("id", "example_id", "item_id")
 _LISTS: Final = ("examples", "events", "items", "data", "cases")
 
@@ -101,20 +103,25 @@ def read_dataset(path: Path, how: Reading = Reading()) -> Iterator[Case]:
         OSError: the file cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_bounded(path, _FILE_BYTES).decode("utf-8-sig")
+    except UnsafeFileError as problem:
+        raise SuiteError(str(problem)) from problem
     except UnicodeDecodeError as problem:
         raise SuiteError(f"{path}: it is not UTF-8: {problem.reason} at byte {problem.start}") from problem
-    entries = _read_table(text) if path.suffix.lower() == ".csv" else _read_json(path, text)
+    entries = _read_table(path, text) if path.suffix.lower() == ".csv" else _read_json(path, text)
     for number, entry in enumerate(entries, start=1):
         place = f"{path}, entry {number}"
         case = _case(place, entry, how)
         yield replace(case, tags=tuple(dict.fromkeys((*case.tags, *how.tags))))
 
 
-def _read_table(text: str) -> Iterator[dict[str, Any]]:
+def _read_table(path: Path, text: str) -> Iterator[dict[str, Any]]:
     csv.field_size_limit(1 << 24)
-    for row in csv.DictReader(io.StringIO(text, newline="")):
-        yield {name: _cell(value) for name, value in row.items() if name and value not in (None, "")}
+    try:
+        for row in csv.DictReader(io.StringIO(text, newline="")):
+            yield {name: _cell(value) for name, value in row.items() if name and value not in (None, "")}
+    except csv.Error as problem:
+        raise SuiteError(f"{path}: not CSV: {problem}") from problem
 
 
 def _cell(value: str) -> Any:
@@ -122,7 +129,7 @@ def _cell(value: str) -> Any:
     if value[:1] in "{[":
         try:
             return json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             return value
     return value
 
@@ -131,7 +138,7 @@ def _read_json(path: Path, text: str) -> Iterator[Any]:
     stripped = text.lstrip()
     try:
         document = json.loads(stripped)
-    except ValueError:
+    except (ValueError, RecursionError):
         yield from _read_lines(path, text)
         return
     while isinstance(document, dict):
@@ -147,7 +154,7 @@ def _read_lines(path: Path, text: str) -> Iterator[Any]:
         if line.strip():
             try:
                 yield json.loads(line)
-            except ValueError as problem:
+            except (ValueError, RecursionError) as problem:
                 raise SuiteError(f"{path}, line {number}: not JSON: {problem}") from problem
 
 

@@ -17,8 +17,9 @@ order.
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -27,15 +28,15 @@ from typing import Any, TypeVar
 import yaml
 
 from spanproof.evaluators.casetests import CaseTests, TestsError, load_tests
-from spanproof.evaluators.replay import FixtureBook, load_fixtures
+from spanproof.evaluators.replay import FixtureBook, parse_fixtures
 from spanproof.sandbox import BadFixture
 from spanproof.sandbox.untrusted_files import (
     MAX_DOCUMENT_BYTES,
     MalformedYamlError,
     UnsafeFileError,
+    is_beneath,
     load_yaml,
     read_beneath,
-    resolve_beneath,
 )
 from spanproof.suites.case import Case, Expectation, Origin
 from spanproof.suites.errors import SuiteError
@@ -58,10 +59,18 @@ TESTS = "tests.yaml"
 
 
 def write_case(suite: Path, case: Case) -> None:
-    """Write a case into a suite, which is made where it is not there."""
-    _write_suite(suite)
+    """Write a case into a suite, which is made where it is not there.
+
+    Raises:
+        SuiteError: a file of the suite is a link, so that something else would be written or deleted.
+    """
     folder = suite / "cases" / case.id
     frozen = _frozen_files(case)
+    if not is_beneath(suite, folder):
+        raise SuiteError(f"{folder} leads out of {suite}, and that would be written; remove the link")
+    _refuse_links(suite, ("suite.yaml", ".gitattributes"))
+    _refuse_links(folder, ("case.yaml", "snippets", *frozen))
+    _write_suite(suite)
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in frozen.items():
         path = folder / name
@@ -75,9 +84,14 @@ def write_case(suite: Path, case: Case) -> None:
 
 
 def write_tests(suite: Path, case: Case) -> None:
-    """Write the tests of a case that has some beside it."""
+    """Write the tests of a case that has some beside it.
+
+    Raises:
+        SuiteError: the file is a link, so that another would be written.
+    """
     if case.tests is not None:
         folder = suite / "cases" / case.id
+        _refuse_links(folder, (TESTS,))
         folder.mkdir(parents=True, exist_ok=True)
         tests = case.tests.model_dump(mode="json", by_alias=True, exclude_defaults=True)
         (folder / TESTS).write_bytes(_yaml(tests))
@@ -135,14 +149,31 @@ def load_case(folder: Path) -> Case:
     return replace(case, tests=_tests(folder / TESTS), fixtures=_fixtures(folder / "fixtures.yaml"))
 
 
+def _refuse_links(folder: Path, names: Iterable[str]) -> None:
+    """Refuse to write where somebody else's change put a link; a folder of a case may be one."""
+    for name in names:
+        if (folder / name).is_symlink():
+            raise SuiteError(
+                f"{folder / name} is a link, and what it leads to would be overwritten; remove the link"
+            )
+
+
 def _fixtures(path: Path) -> FixtureBook | None:
+    if not os.path.lexists(path):
+        return None
+    content = _read_beside(path)
     try:
-        if not path.exists():
-            return None
-        resolve_beneath(path.parent, path.name)
-        return load_fixtures(path)
+        return parse_fixtures(content, path)
     except BadFixture as problem:
         raise SuiteError(str(problem)) from problem
+
+
+def _read_beside(path: Path) -> bytes:
+    """Return the content of a document of people in a suite."""
+    try:
+        return read_beneath(path.parent, path.name, MAX_DOCUMENT_BYTES)
+    except OSError as problem:
+        raise SuiteError(f"{path}: {problem.strerror}") from problem
     except UnsafeFileError as problem:
         raise SuiteError(f"{path}: {problem}") from problem
 
@@ -259,7 +290,7 @@ def _snippets(frozen: Mapping[str, bytes]) -> tuple[Snippet, ...]:
 
 
 def _tests(path: Path) -> CaseTests | None:
-    if not path.exists():
+    if not os.path.lexists(path):
         return None
     try:
         return load_tests(path)
@@ -307,12 +338,9 @@ def _check_keys(path: Path, head: Mapping[str, Any]) -> None:
 
 
 def _load_yaml(path: Path) -> dict[str, Any]:
+    content = _read_beside(path)
     try:
-        loaded = load_yaml(read_beneath(path.parent, path.name, MAX_DOCUMENT_BYTES))
-    except OSError as problem:
-        raise SuiteError(f"{path}: {problem.strerror}") from problem
-    except UnsafeFileError as problem:
-        raise SuiteError(f"{path}: {problem}") from problem
+        loaded = load_yaml(content)
     except MalformedYamlError as problem:
         raise SuiteError(f"{path}: not YAML: {problem}") from problem
     if not isinstance(loaded, dict):

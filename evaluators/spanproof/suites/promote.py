@@ -19,6 +19,7 @@ from spanproof.suites.case import Case, Origin, case_id, expectations_of
 from spanproof.suites.errors import SuiteError
 from spanproof.suites.files import load_case, load_suite, write_case
 from spanproof.suites.redact import redact_case
+from spanproof.suites.strata import tag_run
 
 
 class Change(StrEnum):
@@ -160,4 +161,5 @@ def case_of(evaluation: TraceEvaluation, run_span_id: str) -> Case:
         expectations=expectations_of(run.scores, snippets),
         snippets=snippets,
         trace=evaluation.trace,
+        tags=tag_run(evaluation.trace, run),
     )

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
-from pathlib import PurePosixPath
 from typing import Any
 
 from spanproof.suites.case import Case
 from spanproof.suites.errors import SuiteError
-from spanproof.suites.requirements import read_requirements, write_requirements
+from spanproof.suites.requirements import check_relative, read_requirements, write_requirements
 from spanproof.trace import Cohort, Payload, RecordedCall, SpanError, digest
 
 OF_PEOPLE = ("task", "notes", "must", "must_not", "inputs", "files", "recorded", "tags", "source")
@@ -99,8 +98,8 @@ def read_people(place: str, head: Mapping[str, Any]) -> dict[str, Any]:
         "requirements": read_requirements(place, head.get("must"), head.get("must_not")),
         "inputs": _mapping(head, "inputs"),
         "files": _files(head),
-        "recorded": tuple(_recorded(each) for each in head.get("recorded") or ()),
-        "tags": tuple(str(tag) for tag in head.get("tags") or ()),
+        "recorded": tuple(_recorded(each) for each in _list(head, "recorded")),
+        "tags": tuple(str(tag) for tag in _list(head, "tags")),
         "source": _mapping(head, "source"),
     }
 
@@ -127,15 +126,26 @@ def _mapping(head: Mapping[str, Any], key: str) -> dict[str, Any]:
     return value
 
 
+def _list(head: Mapping[str, Any], key: str) -> Sequence[Any]:
+    value = head.get(key) or []
+    if not isinstance(value, list | tuple):
+        raise TypeError(f"{key} must be a list, got {type(value).__name__}")
+    return value
+
+
 def _files(head: Mapping[str, Any]) -> dict[str, str]:
     files = {str(name): str(content) for name, content in _mapping(head, "files").items()}
     for name in files:
-        if PurePosixPath(name).is_absolute() or {"..", ""} & set(name.split("/")):
-            raise ValueError(f"files: {name!r} is no path beneath the work directory")
+        try:
+            check_relative(name)
+        except ValueError as problem:
+            raise ValueError(f"files: {problem}") from problem
     return files
 
 
-def _recorded(entry: Mapping[str, Any]) -> RecordedCall:
+def _recorded(entry: object) -> RecordedCall:
+    if not isinstance(entry, dict) or not isinstance(entry.get("tool"), str):
+        raise TypeError("an entry of recorded takes tool, a name, with args, and result or error")
     unknown = set(entry) - {"tool", "args", "result", "error"}
     if unknown:
         raise ValueError(f"recorded takes tool, args, and result or error; got {', '.join(sorted(unknown))}")
@@ -143,7 +153,7 @@ def _recorded(entry: Mapping[str, Any]) -> RecordedCall:
     value = entry.get("result")
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return RecordedCall(
-        tool=str(entry["tool"]),
+        tool=entry["tool"],
         kwargs=_mapping(entry, "args"),
         result=None if error else Payload(text, value, typed=True),
         error=SpanError(str(error["type"]), str(error["message"])) if error else None,

@@ -4,11 +4,12 @@
     - groundedness.score == pass                  # an assertion of the gate, over this run
     - answer: {contains: "45.00"}                 # or equals, matches, number with tolerance, json_schema
     - call: {tool: refund_lines, args: {order_id: A-17}}
+    - file: {path: refunds.csv, contains: "A-17"}  # in the agent's work directory; conditions as of an answer
     must_not:
     - call: {tool: delete_order}
 
-Takes entries of `case.yaml` and a judged run; gives whether each holds. What could not be judged is None,
-never a pass. Patterns come from other people's suites: they are matched by RE2, in time linear in the text.
+Takes entries of `case.yaml` and what an agent's work left; gives whether each holds. What could not be judged
+is None, never a pass.
 """
 
 from __future__ import annotations
@@ -17,22 +18,16 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, Final
 
-from spanproof.evaluators.answers import (
-    check_schema,
-    compile_pattern,
-    find_misfit,
-    is_near,
-    is_number,
-    numbers_in,
-)
 from spanproof.evaluators.model import RunEvaluation
 from spanproof.gate import CaseAssertion, GateError, Verdict, check, parse
+from spanproof.suites.conditions import Condition, read_condition, shorten
 from spanproof.suites.errors import SuiteError
 from spanproof.trace import Errored, JsonValue, Label, Layer, Payload, Scored, Skipped
 
-_ANSWER_KEYS: Final = ("equals", "contains", "matches", "number", "json_schema")
+_NO_RUN: Final = "it left no trace of an agent's run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +37,7 @@ class Finding:
     Attributes:
         holds: None where the run does not show it.
         reason: what was found, as a sentence.
-        layer: the layer it is about, None for answers and calls.
+        layer: the layer it is about, None for answers, calls and files.
     """
 
     requirement: str
@@ -52,30 +47,41 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Attempt:
+    """What an agent's work on a case left.
+
+    Attributes:
+        run: the run, judged; None where it left no trace.
+        returned: what the agent returned, used where the trace has no answer.
+        files: the content of those files of its work directory that requirements name; None where there is no
+            work directory to look at.
+    """
+
+    run: RunEvaluation | None
+    returned: str | None = None
+    files: Mapping[str, bytes] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Requirement(ABC):
     """One entry of `must`, or of `must_not` where `negated`."""
 
     entry: JsonValue
     negated: bool
 
-    def check(self, run: RunEvaluation, returned: str | None = None) -> Finding:
-        """Return whether this run meets it.
-
-        Args:
-            run: the run, judged.
-            returned: what the agent returned, used where the trace has no answer.
-        """
-        met, reason = self._find(run, returned)
+    def check(self, attempt: Attempt) -> Finding:
+        """Return whether this attempt meets it."""
+        met, reason = self._find(attempt)
         return Finding(str(self), met if met is None else met is not self.negated, reason, self.layer)
 
     @property
     def layer(self) -> Layer | None:
-        """The layer it is about, None for answers and calls."""
+        """The layer it is about, None for answers, calls and files."""
         return None
 
     @abstractmethod
-    def _find(self, run: RunEvaluation, returned: str | None) -> tuple[bool | None, str]:
-        """Whether the run does what the entry describes, and what was found."""
+    def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
+        """Whether the attempt does what the entry describes, and what was found."""
 
     def __str__(self) -> str:
         entry = self.entry if isinstance(self.entry, str) else json.dumps(self.entry, ensure_ascii=False)
@@ -93,7 +99,10 @@ class ScoreRequirement(Requirement):
         """The layer of the score."""
         return self.assertion.score.layer
 
-    def _find(self, run: RunEvaluation, _returned: str | None) -> tuple[bool | None, str]:
+    def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
+        run = attempt.run
+        if run is None:
+            return None, _NO_RUN
         (report,) = check([self.assertion], run.scores).assertions
         failing = next(iter(report.failing), None)
         reason = failing.explanation if failing and failing.explanation else report.reason
@@ -108,35 +117,43 @@ class ScoreRequirement(Requirement):
 
 @dataclass(frozen=True, slots=True)
 class AnswerRequirement(Requirement):
-    """A condition on the final answer.
+    """A condition on the final answer."""
+
+    condition: Condition
+
+    def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
+        run, returned = attempt.run, attempt.returned
+        answer = run.run.answer if run is not None else None
+        if answer is None and returned is not None:
+            answer = Payload(returned, returned)
+        if answer is None:
+            is_hidden = run is not None and run.run.hidden
+            return (None, "the answer is hidden") if is_hidden else (False, "the run has no answer")
+        return self.condition.check("the answer", answer)
+
+
+@dataclass(frozen=True, slots=True)
+class FileRequirement(Requirement):
+    """A file that the agent leaves in its work directory.
 
     Attributes:
-        how: `equals`, `contains`, `matches`, `number` or `json_schema`.
-        tolerance: how far a number may be off, for `equals` and `number`.
+        path: relative to the work directory.
+        condition: on its text; None where it must be there, whatever it holds.
     """
 
-    how: str
-    value: JsonValue
-    tolerance: float = 0.0
+    path: str
+    condition: Condition | None
 
-    def _find(self, run: RunEvaluation, returned: str | None) -> tuple[bool | None, str]:
-        answer = run.run.answer or (None if returned is None else Payload(returned, returned))
-        if answer is None:
-            hidden = "the answer is hidden" if run.run.hidden else "the run has no answer"
-            return (None if run.run.hidden else False), hidden
-        found = f"the answer is {_shorten(answer.text)}"
-        match self.how:
-            case "equals":
-                return _equals(self.value, answer.text, answer.value, self.tolerance), found
-            case "contains":
-                return str(self.value) in answer.text, found
-            case "matches":
-                return compile_pattern(str(self.value)).search(answer.text) is not None, found
-            case "number":
-                wanted = _as_number(self.value)
-                return any(is_near(each, wanted, self.tolerance) for each in numbers_in(answer.text)), found
-            case _:
-                return _fits_schema(self.value, answer.text, answer.value, found)
+    def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
+        if attempt.files is None:
+            return None, "a service has no work directory to look at"
+        content = attempt.files.get(self.path)
+        if content is None:
+            return False, f"it left no file {self.path} that can be read"
+        if self.condition is None:
+            return True, f"it left the file {self.path}"
+        text = content.decode("utf-8", "replace")
+        return self.condition.check(self.path, Payload(text, text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +163,17 @@ class CallRequirement(Requirement):
     tool: str
     args: Mapping[str, JsonValue]
 
-    def _find(self, run: RunEvaluation, _returned: str | None) -> tuple[bool | None, str]:
-        calls = [call for step in run.run.steps for call in step.calls if call.tool == self.tool]
+    def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
+        if attempt.run is None:
+            return None, _NO_RUN
+        calls = [call for step in attempt.run.run.steps for call in step.calls if call.tool == self.tool]
         if not calls:
             return False, f"{self.tool} was not called"
         for call in calls:
             if self._fits(call.args, call.kwargs):
-                return True, f"{self.tool} was called with {_shorten(_format_call(call.args, call.kwargs))}"
+                return True, f"{self.tool} was called with {shorten(_format_call(call.args, call.kwargs))}"
         last = calls[-1]
-        return False, f"{self.tool} was called with {_shorten(_format_call(last.args, last.kwargs))}"
+        return False, f"{self.tool} was called with {shorten(_format_call(last.args, last.kwargs))}"
 
     def _fits(self, args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> bool:
         values = list(args)
@@ -180,9 +199,13 @@ class NoFailure(Requirement):
         """The layer."""
         return self.about
 
-    def _find(self, run: RunEvaluation, _returned: str | None) -> tuple[bool | None, str]:
+    def _find(self, attempt: Attempt) -> tuple[bool | None, str]:
+        if attempt.run is None:
+            return None, _NO_RUN
         name = self.about.value
-        outcome = next((s.outcome for s in run.scores if s.layer is self.about and s.name == name), None)
+        outcome = next(
+            (s.outcome for s in attempt.run.scores if s.layer is self.about and s.name == name), None
+        )
         match outcome:
             case Scored(label=label, explanation=explanation):
                 return label is Label.FAIL, explanation
@@ -265,37 +288,36 @@ def _read_entry(entry: object, *, negated: bool) -> Requirement:
             return _read_answer(entry, about, negated=negated)
         if kind == "call" and isinstance(about, dict):
             return _read_call(entry, about, negated=negated)
+        if kind == "file" and isinstance(about, dict):
+            return _read_file(entry, about, negated=negated)
     raise ValueError(
-        "expected an assertion ('groundedness.score == pass'), answer: {contains: …} or call: {tool: …}, got"
-        f" {_shorten(str(entry))}"
+        "expected an assertion ('groundedness.score == pass'), answer: {contains: …}, call: {tool: …} or"
+        f" file: {{path: …}}, got {shorten(str(entry))}"
     )
 
 
 def _read_answer(entry: Any, about: Mapping[str, Any], *, negated: bool) -> Requirement:
-    hows = [key for key in about if key in _ANSWER_KEYS]
-    unknown = set(about) - {*_ANSWER_KEYS, "tolerance"}
-    if len(hows) != 1 or unknown:
-        raise ValueError(
-            f"answer takes one of {', '.join(_ANSWER_KEYS)}, and tolerance; got {', '.join(about)}"
-        )
-    how, value = hows[0], about[hows[0]]
-    tolerance = about.get("tolerance", 0.0)
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or tolerance < 0:
-        raise ValueError(f"tolerance must be a number of at least 0, got {tolerance!r}")
-    match how:
-        case "matches":
-            try:
-                compile_pattern(str(value))
-            except ValueError as problem:
-                raise ValueError(f"matches: {problem}") from problem
-        case "number":
-            _as_number(value)
-        case "json_schema":
-            try:
-                check_schema(value)
-            except ValueError as problem:
-                raise ValueError(f"json_schema: {problem}") from problem
-    return AnswerRequirement(entry, negated, how, value, float(tolerance))
+    return AnswerRequirement(entry, negated, read_condition("answer", about))
+
+
+def _read_file(entry: Any, about: Mapping[str, Any], *, negated: bool) -> Requirement:
+    path = about.get("path")
+    if not isinstance(path, str):
+        raise TypeError("file takes path, a name beneath the work directory, and a condition as answer does")
+    check_relative(path)
+    rest = {key: value for key, value in about.items() if key != "path"}
+    condition = read_condition("file", rest) if rest else None
+    return FileRequirement(entry, negated, path, condition)
+
+
+def check_relative(path: str) -> None:
+    """Refuse a path that leaves the work directory.
+
+    Raises:
+        ValueError: it is absolute, or climbs.
+    """
+    if PurePosixPath(path).is_absolute() or {"..", ""} & set(path.split("/")):
+        raise ValueError(f"{path!r} is no path beneath the work directory")
 
 
 def _read_call(entry: Any, about: Mapping[str, Any], *, negated: bool) -> Requirement:
@@ -303,31 +325,6 @@ def _read_call(entry: Any, about: Mapping[str, Any], *, negated: bool) -> Requir
     if not isinstance(tool, str) or not isinstance(args, dict) or set(about) - {"tool", "args"}:
         raise ValueError("call takes tool, a name, and args, a mapping of argument names to values")
     return CallRequirement(entry, negated, tool, args)
-
-
-def _equals(wanted: JsonValue, text: str, value: JsonValue, tolerance: float) -> bool:
-    if isinstance(wanted, str):
-        return text.strip() == wanted.strip()
-    if isinstance(wanted, int | float) and not isinstance(wanted, bool):
-        found = [value] if is_number(value) else numbers_in(text)
-        return len(found) == 1 and is_near(found[0], float(wanted), tolerance)
-    return value == wanted
-
-
-def _fits_schema(schema: Any, text: str, value: JsonValue, found: str) -> tuple[bool, str]:
-    if isinstance(value, str):
-        try:
-            value = json.loads(text)
-        except ValueError:
-            return False, f"{found}, which is no JSON"
-    misfit = find_misfit(schema, value)
-    return (True, found) if misfit is None else (False, f"{found}: {_shorten(misfit)}")
-
-
-def _as_number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"number must be a number, got {value!r}")
-    return float(value)
 
 
 def _explain_own(run: RunEvaluation, assertion: CaseAssertion) -> str:
@@ -341,6 +338,6 @@ def _format_call(args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> 
     return f"({', '.join(parts)})"
 
 
-def _shorten(text: str, limit: int = 120) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+def named_files(requirements: Iterable[Requirement]) -> frozenset[str]:
+    """Return the files of the work directory that requirements are about."""
+    return frozenset(each.path for each in requirements if isinstance(each, FileRequirement))

@@ -64,10 +64,12 @@ def _session_of(item: pytest.Item) -> AgentSession:
         marker = item.get_closest_marker("spanproof")
         given = marker.kwargs if marker else {}
         if marker and marker.args:
-            raise pytest.UsageError(f"{item.nodeid}: spanproof takes names only, as in suite=…")
+            pytest.fail("the marker spanproof takes names only, as in suite=…", pytrace=False)
+        wrong = ""
         try:
-            plan = read_marker(given)
+            item.stash[_SESSION] = AgentSession(read_marker(given))
         except ValueError as problem:
-            raise pytest.UsageError(f"{item.nodeid}: spanproof: {problem}") from problem
-        item.stash[_SESSION] = AgentSession(plan)
+            wrong = str(problem)
+        if wrong:
+            pytest.fail(f"the marker spanproof: {wrong}", pytrace=False)
     return item.stash[_SESSION]

@@ -33,7 +33,7 @@ from spanproof.instrumentors import (
 )
 from spanproof.semconv import openinference
 from spanproof.suites import SuiteError
-from spanproof.suites.requirements import no_failures
+from spanproof.suites.requirements import Attempt, no_failures
 from spanproof.trace import Score, Span, trace_of
 from spanproof.trace.dialects import normalise
 from spanproof.trace.otlp import decode_protobuf
@@ -208,7 +208,7 @@ class AgentSession:
         runs = [run for each in self.evaluations for run in each.runs]
         if not runs:
             return "no agent left a run: nothing was judged"
-        found = [requirement.check(run) for run in runs for requirement in no_failures()]
+        found = [requirement.check(Attempt(run)) for run in runs for requirement in no_failures()]
         return "\n".join(
             f"{each.layer.value if each.layer else ''}: {each.reason}"
             for each in found

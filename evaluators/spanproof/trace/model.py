@@ -182,11 +182,14 @@ class Environment:
         packages: distributions that it had imported, by name, with their versions.
         python: the interpreter's implementation and version: `cpython 3.11.7`.
         platform: as `sysconfig.get_platform()` names it: `linux-x86_64`.
+        image_name, image_digest: of the image that the process ran in.
     """
 
     packages: Mapping[str, str]
     python: str | None = None
     platform: str | None = None
+    image_name: str | None = None
+    image_digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

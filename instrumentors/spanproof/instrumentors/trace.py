@@ -35,7 +35,7 @@ from spanproof.instrumentors.spans.contexts import attach, current, detach_anywh
 from spanproof.instrumentors.spans.fast_span import set_attributes
 from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, TOOL, make_start
 from spanproof.instrumentors.spans.streams import drive
-from spanproof.instrumentors.spans.tracing import ABANDONED, OpenSpan, Tracing
+from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing, was_abandoned
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
@@ -115,7 +115,7 @@ def _describe(opened: OpenSpan, fill: Callable[[Content], None]) -> None:
 
 @shielded("trace.close")
 def _close(opened: OpenSpan, kind: str, error: BaseException | None) -> None:
-    if error is not None and not isinstance(error, ABANDONED):
+    if error is not None and not was_abandoned(error):
         current_tracing().fail(opened.span, error)
         if kind == AGENT:
             opened.span.set_attribute(ours.RUN_ENDING, "failed")

@@ -129,6 +129,13 @@ ENVIRONMENT_PLATFORM: Final = define(
     "spanproof.environment.platform", "string", "linux-x86_64", "as `sysconfig.get_platform()` names it"
 )
 
+ENVIRONMENT_IMAGE_NAME: Final = define(
+    "spanproof.environment.image.name", "string", "registry/agent:7", "of the image that the process runs in"
+)
+ENVIRONMENT_IMAGE_DIGEST: Final = define(
+    "spanproof.environment.image.digest", "string", "sha256:9f86d0…", "of the image that the process runs in"
+)
+
 # --- tools and messages ---
 TOOL_POSITIONAL: Final = define(
     "spanproof.tool.call.positional", "string", "[1,2]",
@@ -232,3 +239,19 @@ SNIPPET_ID: Final = _score("spanproof.snippet.id", example="b5bb9d80…", brief=
 RUN_SPAN_ID: Final = _score(
     "spanproof.run.span_id", example="00f067aa0ba902b7", brief="the run it belongs to"
 )
+
+# --- the collector's own work, on the first span of its own traces ---
+COLLECTOR_TRACE_ID: Final = define(
+    "spanproof.collector.trace_id", "string", "4bf92f3577b34da6a3ce929d0e0e4736",
+    "the trace that was evaluated",
+)  # fmt: skip
+COLLECTOR_COMPLETE: Final = define(
+    "spanproof.collector.complete", "string", "quiet",
+    "why it was taken to be complete: `quiet`, `orphans`, `max_wait`, `memory`, `shutdown`",
+)  # fmt: skip
+COLLECTOR_GENERATION: Final = define(
+    "spanproof.collector.generation", "int", "0", "how often it was evaluated before, with fewer spans"
+)
+COLLECTOR_ATTEMPTS: Final = define("spanproof.collector.attempts", "int", "1", "attempts that it took")
+COLLECTOR_SPANS: Final = define("spanproof.collector.spans", "int", "13", "its spans")
+COLLECTOR_SCORES: Final = define("spanproof.collector.scores", "int", "21", "its scores")

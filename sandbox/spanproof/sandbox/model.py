@@ -197,7 +197,8 @@ class Program:
     """What to run.
 
     Attributes:
-        language: `python`, `bash`, `sql`, `javascript` or `typescript`; a backend names those it knows.
+        language: `python`, `bash`, `sql`, `javascript`, `typescript`, or one of `toolchains`; a backend names
+            those it knows.
         source: the code; any text, NUL bytes and lone surrogates included.
         tests: Python code run after the source in the same namespace; each `assert` statement at its top
             level, or each `test_…` function and each assert in a `check(candidate)`, counts as a test.

@@ -246,6 +246,8 @@ def _files(place: _Place, value: object) -> tuple[str, ...]:
     for file in files:
         if not file.is_file():
             raise place.refuse(file.name, f"give a Python file; there is none at {file}")
+        if file.stat().st_size > MAX_DOCUMENT_BYTES:
+            raise place.refuse(file.name, f"give a file of at most {MAX_DOCUMENT_BYTES} bytes")
     return tuple(str(file) for file in files)
 
 

@@ -20,6 +20,8 @@ _OURS = {
     "jail": "spanproof.sandbox.backends.jail.backend:JailSandbox",
     "docker": "spanproof.sandbox.backends.docker.backend:DockerSandbox",
     "e2b": "spanproof.sandbox.backends.e2b.backend:E2BSandbox",
+    "kubernetes": "spanproof.sandbox.backends.kubernetes.backend:KubernetesSandbox",
+    "daytona": "spanproof.sandbox.backends.daytona.backend:DaytonaSandbox",
 }
 
 

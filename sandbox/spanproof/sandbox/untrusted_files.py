@@ -10,6 +10,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 MAX_DOCUMENT_BYTES = 1024 * 1024
 MAX_DEPTH = 50
 MAX_NODES = 100_000
+MAX_NUMBER_CHARACTERS = 400
+"""Longer than any float is written; Python takes seconds to build what 1 MiB of digits and colons is."""
 
 
 class UnsafeFileError(ValueError):
@@ -26,21 +30,42 @@ class UnsafeFileError(ValueError):
 
 
 class MalformedYamlError(ValueError):
-    """A document that is not YAML, or that exceeds the bounds of one."""
+    """A document that is not YAML, or that exceeds the bounds of one.
+
+    The message quotes nothing of the document: what was named may be a secret of the machine.
+
+    Attributes:
+        reason: what is wrong.
+        line: where in the document, from 1; None where it is no one line.
+    """
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        super().__init__(reason if line is None else f"{reason}, at line {line}")
+        self.reason = reason
+        self.line = line
 
 
 def resolve_beneath(folder: Path, name: str) -> Path:
     """Return the path of `name` with its links resolved.
 
     Raises:
-        UnsafeFileError: the path leaves `folder`.
-        OSError: links form a circle.
+        UnsafeFileError: the path leaves `folder`, has a NUL in it, or too many links.
     """
-    root = Path(os.path.realpath(folder))
-    target = Path(os.path.realpath(root / name))
+    if "\0" in name:
+        raise UnsafeFileError(f"{name!r} is no path; name a file")
+    root = _follow(folder)
+    target = _follow(root / name)
     if not target.is_relative_to(root) or target == root:
         raise UnsafeFileError(f"{name!r} lies outside {folder}; put the file beneath that folder")
     return target
+
+
+def is_beneath(folder: Path, file: Path) -> bool:
+    """Whether a file lies in this folder when all links are followed; a relative one is the process's."""
+    try:
+        return _follow(file).is_relative_to(_follow(folder))
+    except UnsafeFileError:
+        return False
 
 
 def read_beneath(folder: Path, name: str, max_bytes: int) -> bytes:
@@ -78,6 +103,16 @@ def read_bounded(path: Path, max_bytes: int) -> bytes:
     return _check_size(content, str(path), max_bytes)
 
 
+def read_regular(path: Path, max_bytes: int) -> bytes:
+    """Return the content of a regular file, links followed: a pipe is not waited for, a device not read.
+
+    Raises:
+        UnsafeFileError: it is not a regular file, or has more than `max_bytes`.
+        OSError: it cannot be opened.
+    """
+    return _read_regular(str(_follow(path)), None, str(path), max_bytes)
+
+
 def load_yaml(content: bytes) -> Any:
     """Return what a YAML document holds, built of plain Python values.
 
@@ -85,17 +120,52 @@ def load_yaml(content: bytes) -> Any:
         MalformedYamlError: it is not UTF-8 or not YAML, or exceeds `MAX_DOCUMENT_BYTES`, `MAX_DEPTH` or
             `MAX_NODES`.
     """
-    import yaml
+    node = compose_yaml(content)
+    return None if node is None else construct_yaml(node)
 
+
+def compose_yaml(content: bytes) -> Node | None:
+    """Return the nodes of a YAML document, with their lines; None where it is empty.
+
+    Raises:
+        MalformedYamlError: as `load_yaml`.
+    """
     if len(content) > MAX_DOCUMENT_BYTES:
         raise MalformedYamlError(f"{len(content)} bytes, a document may have {MAX_DOCUMENT_BYTES}")
     try:
-        loader = _bounded_loader()(content.decode("utf-8"))
-        return loader.get_single_data()
+        text = content.decode("utf-8")
     except UnicodeDecodeError as problem:
         raise MalformedYamlError(f"not UTF-8 at byte {problem.start}") from problem
+    with _yaml_errors():
+        node: Node | None = _bounded_loader()(text).get_single_node()
+        return node
+
+
+def construct_yaml(node: Node) -> Any:
+    """Return the plain Python values of a document's nodes, which are changed by it.
+
+    Raises:
+        MalformedYamlError: a value cannot be read.
+    """
+    with _yaml_errors():
+        return _bounded_loader()("").construct_document(node)
+
+
+@contextmanager
+def _yaml_errors() -> Iterator[None]:
+    """Raise PyYAML's errors as ours, without the lines of the document that they quote."""
+    import yaml
+
+    try:
+        yield
+    except yaml.MarkedYAMLError as problem:
+        mark = problem.problem_mark or problem.context_mark
+        reason = problem.problem or problem.context or "it cannot be read"
+        raise MalformedYamlError(reason, mark.line + 1 if mark else None) from problem
+    except yaml.reader.ReaderError as problem:
+        raise MalformedYamlError(f"{problem.reason} at position {problem.position}") from problem
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as problem:
-        raise MalformedYamlError(" ".join(str(problem).split())) from problem
+        raise MalformedYamlError(" ".join(str(problem).split())[:200]) from problem
 
 
 def _bounded_loader() -> Any:
@@ -122,6 +192,8 @@ def _bounded_loader() -> Any:
                 raise ComposerError(problem=f"nested deeper than {MAX_DEPTH}")
             node: Node | None = super().compose_node(parent, index)
             self._depth -= 1
+            if _is_long_number(node):
+                raise ComposerError(problem=f"a number of more than {MAX_NUMBER_CHARACTERS} characters")
             if is_alias:
                 self._nodes += self._sizes.get(id(node), MAX_NODES)
             else:
@@ -133,7 +205,21 @@ def _bounded_loader() -> Any:
     return BoundedLoader
 
 
-def _read_regular(name: str, directory: int, shown: str, max_bytes: int) -> bytes:
+def _is_long_number(node: Node | None) -> bool:
+    if node is None or node.tag not in ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float"):
+        return False
+    return len(node.value) > MAX_NUMBER_CHARACTERS
+
+
+def _follow(path: Path) -> Path:
+    """Return a path with its links resolved."""
+    try:
+        return Path(os.path.realpath(path))
+    except RecursionError:
+        raise UnsafeFileError(f"{str(path)!r} is a chain of too many links; name a file") from None
+
+
+def _read_regular(name: str, directory: int | None, shown: str, max_bytes: int) -> bytes:
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     with open(os.open(name, flags, dir_fd=directory), "rb") as file:  # noqa: PTH123 - a descriptor
         kind = os.fstat(file.fileno()).st_mode

@@ -9,6 +9,7 @@ import pytest
 from spanproof.evaluators.engine import Engine, run_evaluator
 from spanproof.evaluators.evaluator import LAYER_RULES, Cost, Evaluator
 from spanproof.evaluators.model import NoReplay, NoReplayCause, Replay
+from spanproof.evaluators.replay import ApiIndex
 from spanproof.sandbox import SandboxBroken, SandboxUnavailable, Tier
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -248,6 +249,31 @@ def test_a_replay_that_fails_on_our_side_is_errored_never_skipped(jail, misquote
         misquote
     )
     assert evaluation.runs[0].replay.cause is NoReplayCause.FAILED
-    outcomes = [score.outcome for score in evaluation.scores if score.name == "reproduced"]
-    assert outcomes
-    assert all(isinstance(outcome, Errored) and outcome.error_type == "RuntimeError" for outcome in outcomes)
+    for name in ("reproduced", "replay_agrees", "imports_exist", "attributes_exist"):
+        outcomes = [score.outcome for score in evaluation.scores if score.name == name]
+        assert outcomes
+        assert all(isinstance(each, Errored) and each.error_type == "RuntimeError" for each in outcomes), name
+    skipped = [score.outcome for score in evaluation.scores if isinstance(score.outcome, Skipped)]
+    assert not [outcome.reason for outcome in skipped if "a bug" in outcome.reason]
+
+
+def test_a_look_up_of_names_that_fails_on_our_side_is_errored_and_costs_no_other(jail, misquote, monkeypatch):
+    monkeypatch.setattr(ApiIndex, "report", lambda *_: 1 / 0)
+    evaluation = Engine(pipeline=Pipeline(), sandbox=jail).evaluate(misquote)
+    named = [score.outcome for score in evaluation.scores if score.name == "attributes_exist"]
+    assert named
+    assert all(isinstance(each, Errored) and each.error_type == "ZeroDivisionError" for each in named)
+    assert layer_of(evaluation, Layer.EXECUTION).label is Label.PASS
+
+
+@pytest.mark.parametrize("failure", [MemoryError(), RecursionError("too deep"), KeyError("x")])
+def test_a_layer_that_fails_is_errored_with_its_class_and_the_others_stand(misquote, monkeypatch, failure):
+    def fail(*_):
+        raise failure
+
+    monkeypatch.setattr("spanproof.evaluators.engine.settle_groundedness", fail)
+    evaluation = Engine(pipeline=Pipeline(), sandbox=None).evaluate(misquote)
+    of_layer = {score.name: score.outcome for score in evaluation.scores if score.name in tuple(Layer)}
+    assert isinstance(of_layer["groundedness"], Errored)
+    assert of_layer["groundedness"].error_type == type(failure).__name__
+    assert of_layer["execution"].label is Label.PASS

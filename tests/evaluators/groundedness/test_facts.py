@@ -96,3 +96,13 @@ def test_reading_is_bounded():
     many = read_facts(["[" + "1," * (MAX_FACTS + 10) + "1]"])
     assert len(many.facts) <= MAX_FACTS
     assert read_facts(["[" * 5000]).facts == []
+
+
+@pytest.mark.parametrize("above", [0, 1, 12])
+def test_an_aligned_table_is_read_below_lines_of_prose(above):
+    prose = [f"Refunds_of_order_{number}_were_paid." for number in range(above)]
+    base = read_facts(["\n".join([*prose, "item      cents", "Lamp       3000", "Bulb       1500"])])
+    assert [base.texts[0][fact.start : fact.end] for fact in base.facts if fact.path[-1:] == ("cents",)] == [
+        "3000",
+        "1500",
+    ]

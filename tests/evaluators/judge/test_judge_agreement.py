@@ -221,3 +221,14 @@ def test_a_rubric_that_does_not_say_what_it_must_is_named(text, reported):
 def test_a_directory_of_rubrics_that_is_not_there_is_reported(tmp_path):
     with pytest.raises(RubricError, match="no such directory"):
         load_rubrics(tmp_path / "missing")
+
+
+def test_a_rubric_that_is_a_link_out_of_its_directory_or_grows_is_reported(tmp_path):
+    (tmp_path / "mine.md").symlink_to("/etc/passwd")
+    with pytest.raises(RubricError, match=r"mine\.md: cannot be read: .*lies outside") as caught:
+        load_rubrics(tmp_path)
+    assert "root:" not in str(caught.value)
+    (tmp_path / "mine.md").unlink()
+    (tmp_path / "mine.md").write_text(f"---\n{'[' * 1000}\n---\nBe strict.")
+    with pytest.raises(RubricError, match="no YAML: nested deeper"):
+        load_rubrics(tmp_path)

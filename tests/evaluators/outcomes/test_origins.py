@@ -42,13 +42,13 @@ def test_an_invented_value_is_found_and_a_sourced_one_is_none(run_agent, case, t
     (run,) = evaluation.runs
     made_up = account_of(evaluation.trace, run.run, run.scans, run.replay).fabricated
     grounded = outcome_of(evaluation, Layer.GROUNDEDNESS, "groundedness")
-    is_open = case.get("open", False)
-    assert bool(made_up) is (case["invented"] and not is_open), made_up
-    if is_open:
-        assert not isinstance(grounded, Scored) or grounded.label is not Label.PASS
+    label = grounded.label if isinstance(grounded, Scored) else None
+    assert case["invented"] or not made_up, made_up
+    if case.get("open"):
+        assert label is not Label.PASS
+    else:
+        assert (label is Label.FAIL) is case["invented"], grounded
     if made_up:
-        assert isinstance(grounded, Scored)
-        assert grounded.label is Label.FAIL
         assert grounded.explanation.startswith(f"The answer says {made_up[0].value}"), grounded.explanation
         assert outcome_of(evaluation, Layer.TRAJECTORY, "answered").label is Label.FAIL
     assert not list(contradictions(evaluation))
@@ -64,7 +64,7 @@ def test_an_invented_value_is_found_and_a_sourced_one_is_none(run_agent, case, t
                 "eur_rate = 0.9132\nprint(round(214.75 * eur_rate, 2))",
                 "final_answer('All orders total 196.11 EUR.')",
             ],
-            "The answer says 196.11; line 1 of step 2 writes it down (`eur_rate = 0.9132`).",
+            "The answer says 196.11; it rests on what line 1 of step 2 writes down (`eur_rate = 0.9132`).",
         ),
         (
             "What is the revenue of orders placed in 2019?",

@@ -269,4 +269,4 @@ def test_a_fabricated_value_is_named_with_its_line(evaluate):
         for score in evaluation.scores
         if score.layer is Layer.GROUNDEDNESS and score.name == "groundedness"
     )
-    assert "540.75; line 1 of step 2 writes it down" in grounded.explanation
+    assert "540.75; it rests on what line 1 of step 2 writes down" in grounded.explanation

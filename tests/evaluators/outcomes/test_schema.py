@@ -7,6 +7,7 @@ from agents_of_a_licence_desk import LICENCE_TOOLS
 from agents_of_a_shop import traced
 
 from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.outcomes.described import Result
 from spanproof.evaluators.outcomes.schema import schema_of
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Label, Scored, Skipped
@@ -39,6 +40,93 @@ def test_a_column_is_unknown_only_of_tables_that_were_shown(query, unknown):
 
 def test_hostile_text_defines_no_table():
     assert not schema_of(["CREATE TABLE x (" + "(" * 50_000, "CREATE TABLE " * 10_000]).tables
+
+
+ORDERS = {"orders": frozenset({"id", "total", "placed"})}
+CATALOGUE = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public'"
+PSQL = """                      Table "public.orders"
+ Column |     Type      | Collation | Nullable | Default
+--------+---------------+-----------+----------+---------
+ id     | integer       |           | not null |
+ total  | numeric(10,2) |           |          |
+ placed | date          |           |          |
+Indexes:
+    "orders_pkey" PRIMARY KEY, btree (id)
+"""
+DESCRIBED = [
+    Result(
+        "[(0, 'id', 'INT', 0, None, 1), (1, 'total', 'REAL', 0, None, 0), (2, 'placed', 'TEXT', 0, None, 0)]",
+        "PRAGMA table_info(orders)",
+    ),
+    Result("0|id|INTEGER|0||1\n1|total|REAL|0||0\n2|placed|TEXT|0||0", "PRAGMA table_info('orders');"),
+    Result(
+        '[{"cid": 0, "name": "id"}, {"cid": 1, "name": "total"}, {"cid": 2, "name": "placed"}]',
+        "pragma table_info(orders)",
+    ),
+    Result("[('id', 'int'), ('total', 'decimal(10,2)'), ('placed', 'date')]", "DESCRIBE orders;"),
+    Result(
+        "Field | Type | Null\nid | int | NO\ntotal | decimal | YES\nplaced | date | YES",
+        "SHOW COLUMNS FROM shop.orders",
+    ),
+    Result(
+        "| column_name | column_type |\n|---|---|\n| id | BIGINT |\n| total | DOUBLE |\n| placed | DATE |",
+        "desc orders",
+    ),
+    Result("table_name,column_name\norders,id\norders,total\norders,placed", CATALOGUE),
+    Result(
+        '[{"column_name": "id"}, {"column_name": "total"}, {"column_name": "placed"}]',
+        "SELECT column_name FROM information_schema.columns WHERE table_name = 'orders'",
+    ),
+    Result(PSQL, "", "shell", ("psql -c '\\\\d orders'",)),
+    Result(
+        '{"table": "orders", "columns": [{"name": "id"}, {"name": "total"}, {"name": "placed"}]}',
+        tool="lookup",
+    ),
+    Result('{"tables": [{"name": "orders", "columns": ["id", "total", "placed"]}]}', "", "list_tables"),
+    Result('{"orders": ["id", "total", "placed"]}', "", "get_schema"),
+    Result('{"orders": {"id": "INTEGER", "total": "REAL", "placed": "TEXT"}}', "", "get_schema"),
+    Result(
+        "Columns of orders:\n- id: INTEGER\n- total: REAL\n- placed: TEXT", "", "describe_table", ("orders",)
+    ),
+    Result("orders: id INTEGER, total REAL, placed TEXT", "", "table_schema", ("orders",)),
+    Result("id          int64\ntotal     float64\nplaced     object\ndtype: object", "print(orders.dtypes)"),
+]
+
+
+@pytest.mark.parametrize("result", [pytest.param(each, id=each.source or each.tool) for each in DESCRIBED])
+def test_a_table_is_known_by_a_list_of_its_columns(result):
+    schema = schema_of([], [result])
+    assert schema.tables == ORDERS
+    assert schema.unknown_columns("SELECT discount FROM orders") == ("orders.discount",)
+    assert not schema.unknown_columns("SELECT SUM(total) FROM orders WHERE placed > '2026-01-01'")
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        Result("table_name,column_name\norders,id\norders,total", f"{CATALOGUE} LIMIT 2"),
+        Result(
+            "column_name\nid", "SELECT column_name FROM information_schema.columns WHERE data_type = 'int'"
+        ),
+        Result("column_name\nid", "SELECT column_name FROM information_schema.columns"),
+        Result("id, total\n1, 20.5", "SELECT * FROM orders"),
+        Result(
+            '{"name": "orders", "columns": ["id", "total"], "rows": [[1, 20.5]]}',
+            "SELECT id, total FROM orders",
+        ),
+        Result("- id: INTEGER\n- total: REAL\n...", "", "describe_table", ("orders",)),
+        Result("The orders of a shop, by day", "", "describe_table", ("orders",)),
+        Result("Error: no such table orders", "DESCRIBE orders"),
+        Result('[{"id": 1, "total": 20.5}]', "", "describe_orders", ("orders",)),
+    ],
+)
+def test_a_part_of_the_columns_describes_no_table(result):
+    assert not schema_of([], [result]).tables
+
+
+def test_a_column_that_a_query_used_well_is_known():
+    schema = schema_of([], DESCRIBED[:1], ["SELECT note FROM orders"])
+    assert not schema.unknown_columns("SELECT note FROM orders WHERE id = 2")
 
 
 def test_a_made_up_column_is_found_without_a_database():

@@ -58,6 +58,7 @@ def test_an_unknown_key_names_the_nearest_one(tmp_path: Path) -> None:
         ("environment: [1]", ["environment", "1"]),
         ("languages: [pyhton]", ["languages", "'pyhton'", "did you mean 'python'?"]),
         ("bandit: 'yes'", ["bandit", "true or false"]),
+        ("scanner_files: [/etc/hostname]", ["scanner_files", "lies outside"]),
         ("scanner_files: [absent.py]", ["scanner_files", "absent.py", "give a Python file"]),
         ("topics: [{id: pay}]", ["topic 'pay'", "words: [salary]"]),
         ("topics: [{id: pay, words: salary}]", ["topic 'pay'", "no list"]),

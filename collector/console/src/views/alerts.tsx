@@ -50,7 +50,7 @@ export function Alerts() {
       <Shown loaded={history}>
         {(found) =>
           found.events.length ? (
-            <Grid label="History" heads={["when (UTC)", "rule", "state", "what"]}>
+            <Grid label="History" heads={["when (UTC)", "rule", "state", ["what", "wide"]]}>
               {found.events.map((event) => (
                 <tr>
                   <td class="dim">{formatTime(event.at_ns)}</td>

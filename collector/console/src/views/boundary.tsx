@@ -139,7 +139,7 @@ function DryRun({ hours }: { hours: string }) {
             ))}
           </p>
           {result.changes.length ? (
-            <Grid label="Changes" heads={["change", ["times", "heat"], "code", "why"]}>
+            <Grid label="Changes" heads={["change", ["times", "heat"], "code", ["why", "wide"]]}>
               {result.changes.map((each) => (
                 <tr>
                   <th scope="row">

@@ -113,7 +113,7 @@ function Frozen({ page }: { page: Page }) {
 
 function History({ page }: { page: Page }) {
   return (
-    <Grid label="History" heads={["experiment", "result", "trials", "answers", "beside", "written"]}>
+    <Grid label="History" heads={["experiment", ["result", "wide"], "trials", ["answers", "wide"], "beside", "written"]}>
       {page.history.map((each, index) => {
         const shown = each.trials.find((trial) => trial.verdict !== "passed") ?? each.trials[0];
         const reference = (run: Schema["CaseHistory"] | undefined, number: number | undefined) =>

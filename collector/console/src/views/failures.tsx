@@ -113,7 +113,7 @@ function One({ page, hours, reload }: { page: Schema["FailurePage"]; hours: stri
       <div class="columns">
         <section>
           <h2>Runs that represent it</h2>
-          <Grid label="Runs" heads={["run", "agent", "release", "what happened", "when"]}>
+          <Grid label="Runs" heads={["run", "agent", "release", ["what happened", "wide"], "when"]}>
             {page.runs.map((run) => (
               <tr>
                 <td>

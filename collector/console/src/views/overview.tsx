@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { LAYERS, type Layer, type Schema } from "../api";
 import { RateChart, readTimes, type Times } from "../chart";
-import { addressWith, ago, Cli, DimensionSelect, Grid, Head, Interval, LayerCells, nameOfWindow, percent, Plain, Shown, Trend, useAnswer, useHours } from "../parts";
+import { addressWith, ago, Cli, DimensionSelect, formatDuration, Grid, Head, Interval, LayerCells, nameOfWindow, percent, Plain, Shown, Trend, useAnswer, useHours } from "../parts";
 import { go, location } from "../router";
 import { WaitForFirst } from "./settings";
 
@@ -17,6 +17,8 @@ export function Overview() {
   const alerts = useAnswer<Schema["AlertList"]>("alerts");
   const newest = useAnswer<Schema["TraceList"]>("traces", { limit: "1" });
   const health = useAnswer<Schema["Health"]>("health");
+  // To look for sandboxes takes the server longer than all else.
+  const doctor = useAnswer<Schema["Doctor"]>(overview.value ? "doctor" : "");
   if (newest.value && !newest.value.traces.length) {
     return (
       <>
@@ -27,7 +29,7 @@ export function Overview() {
   }
   return (
     <>
-      <Head title={`Fail rates, last ${nameOfWindow(hours)}`} hours={hours} />
+      <Head title={overview.value ? describeRates(overview.value, hours) : `Fail rates, last ${nameOfWindow(hours)}`} hours={hours} />
       <Shown loaded={overview}>
         {(found) => <Rates overview={found} hours={hours} />}
       </Shown>
@@ -42,16 +44,48 @@ export function Overview() {
           <Shown loaded={cohorts}>{(found) => <Heat cohorts={found} hours={hours} />}</Shown>
         </section>
         <section>
-          <h2>Firing</h2>
+          <h2>Volume</h2>
+          <Shown loaded={overview}>{(found) => <Volume overview={found} />}</Shown>
+          <h2 class="below">Firing</h2>
           <Shown loaded={alerts}>{(found) => <Firing alerts={found.alerts} rules={found.rules.length} />}</Shown>
           <h2 class="below">Not judged</h2>
           <Shown loaded={overview}>{(found) => <NotJudged overview={found} />}</Shown>
           <h2 class="below">Health</h2>
           <Shown loaded={health}>{(found) => <Numbers readings={found.readings} newest={newest.value?.traces[0]} />}</Shown>
+          {doctor.value ? <Sandboxes backends={doctor.value.backends} /> : null}
         </section>
       </div>
       <Cli line={`spanproof traces --failing --since ${hours}h`} />
     </>
+  );
+}
+
+/** Return the verdicts that a layer gave or could not give. */
+function countOf(rate: Schema["Rate"] | null | undefined): number {
+  return rate ? rate.passed + rate.failed + rate.errored + rate.skipped + rate.undecided : 0;
+}
+
+/** Return whether anything is wrong, as a person would say it. */
+function describeRates(overview: Schema["Overview"], hours: string): string {
+  const window = `the last ${nameOfWindow(hours)}`;
+  const worst = LAYERS.map((layer) => ({ layer, rate: overview.layers[layer]! })).sort((a, b) => (b.rate.rate ?? 0) - (a.rate.rate ?? 0))[0]!;
+  if (worst.rate.failed) {
+    const judged = worst.rate.passed + worst.rate.failed;
+    return `${worst.layer} fails most: ${worst.rate.failed} of ${judged.toLocaleString("en")} runs in ${window}`;
+  }
+  return worst.rate.passed ? `No run failed in ${window}` : `No run was judged in ${window}`;
+}
+
+function Volume({ overview }: { overview: Schema["Overview"] }) {
+  const times = useMemo(() => readTimes(overview), [overview]);
+  const runs = Math.max(...LAYERS.map((layer) => countOf(overview.layers[layer])));
+  const counts = times.starts.map((_, place) => Math.max(...LAYERS.map((layer) => countOf(times.rates[layer][place]))));
+  const busiest = Math.max(...counts);
+  return (
+    <p>
+      <Trend counts={counts} label={`runs over time, at most ${busiest} in a stretch`} /> {runs.toLocaleString("en")} runs
+      {busiest ? <span class="dim">, at most {busiest.toLocaleString("en")} in {formatDuration(overview.bucket_ns)}</span> : null}
+    </p>
   );
 }
 
@@ -99,10 +133,13 @@ function Firing({ alerts, rules }: { alerts: Schema["AlertRow"][]; rules: number
   );
 }
 
-const SHOWN_HEALTH = /spans_received|spans_accepted|backlog|dead_letter|queue|waiting|refused/;
+const SHOWN_HEALTH = [
+  "receive_spans_total", "receive_spans_refused_total", "backlog_bytes", "traces_evaluated_total", "evaluation_pending_traces",
+  "traces_failed_total", "evaluation_attempts_failed_total", "sink_waiting_scores", "forward_waiting_requests", "notifications_waiting",
+].map((name) => `spanproof_${name}`);
 
 function Numbers({ readings, newest }: { readings: Schema["Reading"][]; newest: Schema["TraceRow"] | undefined }) {
-  const shown = readings.filter((each) => SHOWN_HEALTH.test(each.name)).slice(0, 8);
+  const shown = SHOWN_HEALTH.flatMap((name) => readings.filter((each) => each.name === name));
   return (
     <>
       <p>{newest ? `The newest trace began ${ago(newest.start_ns)}.` : ""}</p>
@@ -110,7 +147,7 @@ function Numbers({ readings, newest }: { readings: Schema["Reading"][]; newest: 
         <dl class="facts">
           {shown.map((each) => (
             <>
-              <dt title={each.meaning}>{each.name.replace(/^spanproof_/, "").replaceAll("_", " ")}</dt>
+              <dt title={each.meaning}>{each.name.replace(/^spanproof_|_total$/g, "").replaceAll("_", " ")}</dt>
               <dd>{each.value.toLocaleString("en")}</dd>
             </>
           ))}
@@ -119,6 +156,20 @@ function Numbers({ readings, newest }: { readings: Schema["Reading"][]; newest: 
         <p class="dim">This process collects nothing; it reads a store.</p>
       )}
     </>
+  );
+}
+
+function Sandboxes({ backends }: { backends: Schema["Backend"][] }) {
+  const usable = backends.filter((each) => each.usable);
+  return (
+    <p>
+      {usable.length ? (
+        <span class="verdict pass">✓ {usable.map((each) => `${each.name} (${each.tier})`).join(", ")}</span>
+      ) : (
+        <span class="verdict fail">✗ no sandbox can be used here</span>
+      )}{" "}
+      <a href="/settings">sandboxes</a>
+    </p>
   );
 }
 
@@ -182,7 +233,7 @@ function NotJudged({ overview }: { overview: Schema["Overview"] }) {
   const reasons = overview.not_judged;
   if (!reasons.length) return <p class="dim">Every layer of every run was judged.</p>;
   const rates = Object.values(overview.layers);
-  const all = rates.reduce((sum, rate) => sum + rate.passed + rate.failed + rate.errored + rate.skipped + rate.undecided, 0);
+  const all = rates.reduce((sum, rate) => sum + countOf(rate), 0);
   return (
     <Grid label="Not judged" heads={["why", ["share", "heat"]]}>
       {reasons.map((each) => (

@@ -156,7 +156,7 @@ function Turns({ page }: { page: Page }) {
   }
   const rows = new Map(page.traces.map((trace) => [trace.trace_id, trace]));
   return (
-    <Grid label="Turns" heads={["turn", "verdict", "request and answer", "agent", ...LAYERS]}>
+    <Grid label="Turns" heads={["turn", "verdict", ["request and answer", "wide"], "agent", ...LAYERS]}>
       {page.turns.map((turn) => (
         <tr key={turn.trace_id + turn.run_span_id} id={`turn-${turn.number}`}>
           <th scope="row">

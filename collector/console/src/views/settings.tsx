@@ -45,7 +45,7 @@ export function Settings() {
             <FirstTrace settings={page} />
             <h2 class="below">Configuration in effect</h2>
             {page.settings.length ? (
-              <Grid label="Configuration" heads={["key", "value", "where it comes from"]}>
+              <Grid label="Configuration" heads={[["key", "wide"], "value", "where it comes from"]}>
                 {page.settings.map((each) => (
                   <tr>
                     <th scope="row">
@@ -96,7 +96,7 @@ export function Settings() {
       <h2 class="below">Sandbox</h2>
       <Shown loaded={doctor}>
         {(page) => (
-          <Grid label="Sandboxes" heads={["backend", "usable", "missing"]}>
+          <Grid label="Sandboxes" heads={["backend", "usable", ["missing", "wide"]]}>
             {page.backends.map((each) => (
               <tr>
                 <th scope="row">{each.name}</th>
@@ -122,7 +122,7 @@ export function Settings() {
           page.readings.length ? (
             <details class="below">
               <summary>{page.readings.length} counters of the collector</summary>
-              <Grid label="Counters" heads={["counter", ["value", "heat"], "meaning"]}>
+              <Grid label="Counters" heads={["counter", ["value", "heat"], ["meaning", "wide"]]}>
                 {page.readings.map((each) => (
                   <tr>
                     <th scope="row">

@@ -4,6 +4,7 @@ import { addressWith, ago, Cli, Empty, Grid, Head, Interval, pathOf, percent, Pl
 import { quoted } from "../query";
 import { report } from "../report";
 import { go, location } from "../router";
+import { Marked, ResultVerdict } from "./results";
 
 export function Suites() {
   const suites = useAnswer<Schema["SuiteList"]>("suites");
@@ -25,7 +26,7 @@ export function Suites() {
                     </a>
                   </th>
                   <td>
-                    <Passed passed={each.passed} />
+                    <ResultVerdict verdict={each.passed ? "passed" : "failed"} />
                   </td>
                   <td class="heat">{each.assertions}</td>
                   <td>{each.failed_layers.join(", ") || "–"}</td>
@@ -44,10 +45,6 @@ export function Suites() {
       <Cli line="spanproof suite list SUITE" />
     </>
   );
-}
-
-function Passed({ passed }: { passed: boolean }) {
-  return <span class={`verdict ${passed ? "pass" : "fail"}`}>{passed ? "✓ passed" : "✗ failed"}</span>;
 }
 
 function List({ list }: { list: Schema["SuiteList"] }) {
@@ -147,7 +144,9 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
               <th scope="col">frozen run</th>
               {page.columns.map((each) => (
                 <th scope="col">
-                  <Plain text={each.name} />
+                  <a href={`/experiments/${pathOf(each.name)}`}>
+                    <Plain text={each.name} />
+                  </a>
                   <div class="dim">
                     pass@1 {percent(each.pass_at_1)}
                     {each.cost_usd === null ? "" : ` · $${each.cost_usd.toFixed(3)}`}
@@ -259,38 +258,13 @@ export function Gate({ name }: { name: string }) {
         {(page) => (
           <>
             <h1>
-              <Passed passed={page.passed} /> <Plain text={page.name} />
+              <ResultVerdict verdict={page.passed ? "passed" : "failed"} /> <Plain text={page.name} />
             </h1>
             <Assertions page={page} />
           </>
         )}
       </Shown>
       <Cli line="spanproof gate --assertions FILE" />
-    </>
-  );
-}
-
-/** Lines of code that are to blame. */
-function Marked({ mark }: { mark: Schema["GateMark"] }) {
-  return (
-    <>
-      <p>
-        <code>
-          <Plain text={`${mark.uri}:${mark.line}`} />
-        </code>{" "}
-        <code>
-          <Plain text={mark.rule} />
-        </code>{" "}
-        <Plain text={mark.message} />
-      </p>
-      <div class="source code" role="group" aria-label={`code of ${mark.uri}`}>
-        <ol start={mark.first} style={{ counterReset: `line ${mark.first - 1}` }}>
-          {mark.lines.map((line, index) => {
-            const number = mark.first + index;
-            return <li class={number >= mark.line && number <= mark.end_line ? "deny" : ""} dangerouslySetInnerHTML={{ __html: line }} />;
-          })}
-        </ol>
-      </div>
     </>
   );
 }
@@ -302,9 +276,7 @@ export function Assertions({ page }: { page: Schema["GatePage"] }) {
       {page.assertions.map((each) => (
         <section class="card">
           <h2>
-            <span class={`verdict ${{ passed: "pass", failed: "fail" }[each.verdict] ?? "open"}`}>
-              {{ passed: "✓", failed: "✗" }[each.verdict] ?? "?"} {each.verdict}
-            </span>{" "}
+            <ResultVerdict verdict={each.verdict} />{" "}
             <code>
               <Plain text={each.assertion} />
             </code>
@@ -314,7 +286,7 @@ export function Assertions({ page }: { page: Schema["GatePage"] }) {
           </p>
           {each.share === null ? null : <Interval low={each.low} high={each.high} n={each.judged} />}
           {each.failing.length ? (
-            <Grid label="Cases against it" heads={["run", "agent", "state", ["value", "heat"], "why"]}>
+            <Grid label="Cases against it" heads={["run", "agent", "state", ["value", "heat"], ["why", "wide"]]}>
               {each.failing.map((run) => (
                 <tr>
                   <td>

@@ -1,7 +1,7 @@
 // What happened, and is the verdict right? Steps, what was recorded beside what was replayed, and the answer with its
 // claims: choosing one lights up the output it was held against.
-import { useEffect, useRef, useState } from "preact/hooks";
-import { get, LAYERS, type Layer, type Schema } from "../api";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { LAYERS, type Layer, type Schema } from "../api";
 import { addressWith, Cli, formatDuration, formatTime, Outcome, Plain, Promote, request, Shown, useAnswer } from "../parts";
 import { pair } from "../query";
 import { go, location, typing } from "../router";
@@ -15,6 +15,10 @@ type Page = Schema["TracePage"];
 
 /** From so many on, of steps and of scores, only a part is drawn at once. */
 const MANY = 60;
+
+/** Spans that the tree lists below one step, and parents between them. */
+const MOST_BELOW = 200;
+const DEEPEST = 50;
 
 const MARKS = { pass: "✓", fail: "✗", open: "?", skipped: "–", errored: "!" } as const;
 
@@ -41,7 +45,11 @@ function Whole({ page, path }: { page: Page; path: string }) {
     <>
       <Head page={page} run={run} />
       <Columns key={run.span_id} page={page} path={path} run={run} />
-      <Cli line={isStored(path) ? `spanproof show ${page.trace_id.slice(0, 12)} --run ${run.span_id}` : request(path)} />
+      {isStored(path) ? (
+        <Cli line={`spanproof show ${page.trace_id.slice(0, 12)} --run ${run.span_id}`} />
+      ) : report ? null : (
+        <Cli line={request(path)} />
+      )}
     </>
   );
 }
@@ -68,7 +76,7 @@ function Head({ page, run }: { page: Page; run: Run }) {
           {page.runs.map((each) => (
             <a
               class={`badge ${each.verdict}`}
-              href={addressWith({ run: each.span_id, step: null, claim: null, layer: null })}
+              href={addressWith({ run: each.span_id, step: null, claim: null, layer: null, span: null })}
               aria-current={each === run ? "true" : undefined}
             >
               {MARKS[each.verdict]} <Plain text={each.agent} />
@@ -102,6 +110,10 @@ function Columns({ page, path, run }: { page: Page; path: string; run: Run }) {
     go(addressWith({ step: String(number) }), true);
     setPanel("steps");
     document.getElementById(`step-${number}`)?.scrollIntoView({ block: "start" });
+  };
+  const showSpan = (id: string) => {
+    go(addressWith({ span: id }), true);
+    setPanel("steps");
   };
   const show = (next: Claim | null) => {
     go(addressWith({ claim: next && String(next.start) }), true);
@@ -172,7 +184,7 @@ function Columns({ page, path, run }: { page: Page; path: string; run: Run }) {
       </div>
       <div class="trace">
         <nav class="side" aria-label="Steps" {...shown("tree")}>
-          <Tree run={run} chosen={chosen} choose={goToStep} />
+          <Tree page={page} run={run} chosen={chosen} choose={goToStep} chooseSpan={showSpan} />
         </nav>
         <div {...shown("steps")}>
           {run.steps.map((step) =>
@@ -227,8 +239,20 @@ function Help() {
   );
 }
 
-function Tree({ run, chosen, choose }: { run: Run; chosen: number; choose: (number: number) => void }) {
-  const whole = Math.max(1, run.end_ns - run.start_ns);
+interface TreeParts {
+  page: Page;
+  run: Run;
+  chosen: number;
+  choose: (number: number) => void;
+  chooseSpan: (id: string) => void;
+}
+
+/** Steps with the spans below them, and when each ran. */
+function Tree({ page, run, chosen, choose, chooseSpan }: TreeParts) {
+  const below = useMemo(() => spansBelow(page, run), [page, run]);
+  const span = location.value.searchParams.get("span");
+  // Of a long run, the spans of the chosen step alone are listed.
+  const isListed = (step: Schema["Step"]) => run.steps.length <= MANY || step.number === chosen;
   return (
     <ul class="tree">
       {run.steps.map((step) => {
@@ -245,19 +269,57 @@ function Tree({ run, chosen, choose }: { run: Run; chosen: number; choose: (numb
               {crossed ? <span class="verdict fail">! boundary</span> : null}
               <span class="dim">{formatDuration(step.end_ns - step.start_ns)}</span>
             </button>
-            <span class="width">
-              <i
-                style={{
-                  left: `${Math.min(99, ((step.start_ns - run.start_ns) / whole) * 100)}%`,
-                  width: `${Math.min(100, ((step.end_ns - step.start_ns) / whole) * 100)}%`,
-                }}
-              />
-            </span>
+            <When run={run} start={step.start_ns} end={step.end_ns} />
+            {isListed(step) && below.has(step.span_id) ? (
+              <ul class="tree">
+                {below.get(step.span_id)!.slice(0, MOST_BELOW).map((each) => (
+                  <li>
+                    <button type="button" aria-current={each.span_id === span ? "true" : undefined} onClick={() => chooseSpan(each.span_id)}>
+                      <span class="dim">{each.kind}</span>
+                      <span class="name">
+                        <Plain text={each.name} />
+                      </span>
+                      {each.error ? <span class="verdict fail">✗ failed</span> : null}
+                      <span class="dim">{formatDuration(each.end_ns - each.start_ns)}</span>
+                    </button>
+                    <When run={run} start={each.start_ns} end={each.end_ns} />
+                  </li>
+                ))}
+                {below.get(step.span_id)!.length > MOST_BELOW ? <li class="dim">{below.get(step.span_id)!.length - MOST_BELOW} more among the spans below the steps</li> : null}
+              </ul>
+            ) : null}
           </li>
         );
       })}
     </ul>
   );
+}
+
+/** When something ran, within its run. */
+function When({ run, start, end }: { run: Run; start: number; end: number }) {
+  const whole = Math.max(1, run.end_ns - run.start_ns);
+  const left = Math.max(0, Math.min(99, ((start - run.start_ns) / whole) * 100));
+  return (
+    <span class="width">
+      <i style={{ left: `${left}%`, width: `${Math.max(0, Math.min(100 - left, ((end - start) / whole) * 100))}%` }} />
+    </span>
+  );
+}
+
+/** Return the spans below each step, by the span of the step. */
+function spansBelow(page: Page, run: Run): Map<string, Schema["SpanRow"][]> {
+  const steps = new Set(run.steps.map((step) => step.span_id));
+  const parents = new Map(page.spans.map((each) => [each.span_id, each.parent_id]));
+  const found = new Map<string, Schema["SpanRow"][]>();
+  for (const span of page.spans) {
+    let at = parents.get(span.span_id);
+    // A trace that is not whole may have spans that are each other's parents.
+    for (let depth = 0; at && !steps.has(at) && depth < DEEPEST; depth++) at = parents.get(at);
+    if (!at || !steps.has(at) || steps.has(span.span_id)) continue;
+    if (!found.has(at)) found.set(at, []);
+    found.get(at)!.push(span);
+  }
+  return found;
 }
 
 /** A step of a long run: it is drawn once it is near the screen, until then its place is kept. */
@@ -429,20 +491,27 @@ function SameAttributes({ span }: { span: Schema["SpanPage"] }) {
 }
 
 function Spans({ page, path }: { page: Page; path: string }) {
-  const [span, setSpan] = useState<Schema["SpanPage"] | null>(null);
+  const chosen = location.value.searchParams.get("span") ?? "";
+  const { value: span } = useAnswer<Schema["SpanPage"]>(chosen ? `${path}/spans/${chosen}` : "");
   const [opened, setOpened] = useState(false);
+  const place = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    if (chosen && place.current) place.current.open = true;
+  }, [chosen]);
+  useEffect(() => {
+    if (span && opened) place.current?.querySelector("pre.why")?.scrollIntoView({ block: "nearest" });
+  }, [span, opened]);
   const depth = new Map<string, number>();
   for (const each of page.spans) depth.set(each.span_id, each.parent_id ? (depth.get(each.parent_id) ?? -1) + 1 : 0);
-  const open = (id: string) => void get<Schema["SpanPage"]>(`${path}/spans/${id}`).then(setSpan, () => setSpan(null));
   return (
-    <details onToggle={(event) => setOpened(event.currentTarget.open)}>
+    <details ref={place} onToggle={(event) => setOpened(event.currentTarget.open)}>
       <summary>
         {page.spans.length + page.spans_left_out} spans, as they were received
       </summary>
       <ul class="tree">
         {(opened ? page.spans : []).map((each) => (
           <li>
-            <button type="button" style={{ paddingLeft: `${8 + 16 * Math.min(20, depth.get(each.span_id) ?? 0)}px` }} onClick={() => open(each.span_id)}>
+            <button type="button" aria-expanded={each.span_id === chosen} style={{ paddingLeft: `${8 + 16 * Math.min(20, depth.get(each.span_id) ?? 0)}px` }} onClick={() => go(addressWith({ span: each.span_id === chosen ? null : each.span_id }), true)}>
               <span class="dim">{each.kind}</span>
               <span class="name">
                 <Plain text={each.name} />

@@ -9,6 +9,7 @@ from spanproof.api.routes import (
     boundary,
     cases,
     compare,
+    experiments,
     failures,
     live,
     overview,
@@ -29,10 +30,10 @@ router = APIRouter(
         503: described("the store cannot be read"),
     },
 )
-_OF_NO_PROJECT = (alerts, runs, cases, suites, settings)
+_OF_NO_PROJECT = (alerts, runs, cases, suites, experiments, settings)
 for area in (
-    overview, live, traces, failures, alerts, runs, compare, sessions, boundary, cases, suites, review,
-    settings,
+    overview, live, traces, failures, alerts, runs, compare, sessions, boundary, cases, suites, experiments,
+    review, settings,
 ):  # fmt: skip
     limits = [Depends(refuse_limited)] if area in _OF_NO_PROJECT else []
     router.include_router(area.router, dependencies=limits)

@@ -7,7 +7,6 @@ from collections import Counter
 from http import HTTPStatus
 from typing import Annotated, Any, Final
 
-import yaml
 from fastapi import APIRouter, HTTPException, Query
 from pydantic import Field
 
@@ -19,6 +18,7 @@ from spanproof.api.problems import described
 from spanproof.sandbox import AttemptKind, PolicyError
 from spanproof.sandbox.policy_file import parse_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.sandbox.untrusted_files import MalformedYamlError, load_yaml
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
@@ -186,9 +186,9 @@ def try_policy(given: DryRun, store: Opened) -> DryRunResult:
 def _pipeline(text: str) -> Pipeline:
     """Return the scanners of a policy; raises HTTPException 422 where it is none."""
     try:
-        document = yaml.safe_load(text) if text.strip() else {}
+        document = load_yaml(text.encode("utf-8", "replace")) if text.strip() else {}
         return Pipeline(parse_policy(_without_programs(document), "that was sent"))
-    except (PolicyError, yaml.YAMLError) as problem:
+    except (PolicyError, MalformedYamlError) as problem:
         raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.text(str(problem))) from problem
 
 

@@ -98,7 +98,7 @@ def trial(request: Request, experiment: str, case: str, number: int) -> models.T
 def _find_trial(request: Request, experiment: str, case: str, number: int) -> TraceEvaluation:
     workspace = find_workspace(request)
     found = workspace.find_trial(experiment, case, number) if workspace else None
-    evaluation = evaluation_of_trial(*found) if found else None
+    evaluation = evaluation_of_trial(found[0].results, found[1]) if found else None
     if evaluation is None:
         raise HTTPException(
             HTTPStatus.NOT_FOUND,

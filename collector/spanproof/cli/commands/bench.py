@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -30,8 +31,8 @@ from spanproof.cli.commands.bench_security import SECURITY, run_security
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.backend import backend_options, open_backend
 from spanproof.cli.options.benchmark import BenchOptions, bench_options
-from spanproof.cli.output.benchmark import print_benchmark
-from spanproof.cli.output.console import inform, print_json, progress
+from spanproof.cli.output.benchmark import print_benchmark, shorten
+from spanproof.cli.output.console import inform, print_json, progress, warn
 from spanproof.cli.problems import UsageProblem
 from spanproof.experiments import AgentUnderTest, Settings, agent_in_module, agent_program, agent_service
 from spanproof.sandbox import PackageSet, Sandbox
@@ -101,7 +102,7 @@ def command(
             bar.update(task, total=len(chosen) * options.trials - len(done))
             graded = run_agent(agent, chosen, place, how, options.turns, report, done)
         else:
-            answers = _read_answers(chosen, options.samples)
+            answers = _read_answers(published, chosen, options.samples)
             bar.update(task, total=len(answers) - len(done))
             graded = grade_answers(chosen, answers, place, options.jobs, report, done)
     counts = Counter(each.answer.problem for each in graded).values()
@@ -122,7 +123,10 @@ def command(
         version=version("spanproof"),
     )
     other = read_problems(benchmark, options.source(options.other_split)) if options.other_split else ()
-    result = BenchmarkReport(protocol, chosen, graded, find_signs(chosen, graded, other, options.cutoff))
+    signs = find_signs(chosen, graded, other, options.cutoff)
+    if options.reference:
+        signs = replace(signs, verbatim=())
+    result = BenchmarkReport(protocol, chosen, graded, signs)
     if journal is not None:
         journal.finish(graded)
         inform(f"wrote {out}")
@@ -134,14 +138,30 @@ def command(
     return EXIT_GATE_FAILED if at_least is not None and rate < at_least else EXIT_PASS
 
 
-def _read_answers(problems: Sequence[Problem], samples: Path | None) -> list[Answer]:
+def _read_answers(
+    published: Sequence[Problem], chosen: Sequence[Problem], samples: Path | None
+) -> list[Answer]:
     """Return the answers in a file; without one the published solutions."""
     if samples is not None:
-        return match_answers(problems, read_samples(samples))
-    found = [each.reference for each in problems if each.reference is not None]
+        answers = list(read_samples(samples))
+        found = match_answers(chosen, answers)
+        _warn_of_gaps(published, chosen, answers)
+        return found
+    found = [each.reference for each in chosen if each.reference is not None]
     if not found:
         raise UsageProblem("the file holds no published solutions", "Give a model's answers with --samples.")
     return found
+
+
+def _warn_of_gaps(published: Sequence[Problem], chosen: Sequence[Problem], answers: Sequence[Answer]) -> None:
+    """Warn of answers to no problem and of problems without an answer: neither is in a rate."""
+    answered = {each.problem for each in answers}
+    strange = sorted(answered - {each.id for each in published})
+    if strange:
+        warn(f"answers to no problem of the file are left out: {shorten(strange)}")
+    silent = [each.id for each in chosen if each.id not in answered]
+    if silent:
+        warn(f"problems without an answer are in no rate: {shorten(silent)}")
 
 
 def _open_journal(

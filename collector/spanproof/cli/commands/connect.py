@@ -21,7 +21,7 @@ from spanproof.cli.output.console import console, print_json
 from spanproof.cli.problems import UsageProblem, page_url
 from spanproof.collector.sinks.http import NotThere, Refused, Unavailable
 from spanproof.collector.sinks.products import ADAPTERS, open_client
-from spanproof.config.model import ConfigError
+from spanproof.config.model import Config, ConfigError
 from spanproof.config.sinks import Sink, SinkKind
 from spanproof.evaluators.invalid import in_words
 
@@ -72,7 +72,7 @@ def command(
         entry["scores"] = scores
     sink = make_sink(entry)
     answer = None if no_check else _check(sink)
-    _write(file, entry)
+    _write(file, entry, sink.label)
     if as_json:
         print_json({"file": str(file), "sink": entry, "answer": answer})
         return EXIT_PASS
@@ -112,14 +112,17 @@ def _check(sink: Sink) -> str:
         ) from problem
 
 
-def _write(file: Path, entry: dict[str, str]) -> None:
+def _write(file: Path, entry: dict[str, str], label: str) -> None:
     """Add the entry to the file, which is replaced in one step once it is known to be valid."""
     try:
         before = file.read_text(encoding="utf-8") if file.exists() else ""
     except UnicodeDecodeError as odd:
         raise UsageProblem(f"{file} is not UTF-8 text", "name another file") from odd
-    if before:
-        _load(file, file)
+    if before and any(each.label == label for each in _load(file, file).sinks):
+        raise UsageProblem(
+            f"{file} has a sink named {label} already",
+            "Give another --name, or take that sink out of the file.",
+        )
     after = add_sink(before, entry, file)
     fresh = file.with_name(f".{file.name}.{os.getpid()}")
     try:
@@ -132,9 +135,9 @@ def _write(file: Path, entry: dict[str, str]) -> None:
         fresh.unlink(missing_ok=True)
 
 
-def _load(file: Path, shown: Path) -> None:
+def _load(file: Path, shown: Path) -> Config:
     try:
-        load_checked(file, {}, {})
+        return load_checked(file, {}, {})
     except ConfigError as wrong:
         problem = describe_mistakes(wrong)
         raise UsageProblem(problem.what.replace(str(file), str(shown)), problem.remedy) from wrong

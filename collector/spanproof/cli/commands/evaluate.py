@@ -20,9 +20,14 @@ from spanproof.cli.options.policy import policy_option
 from spanproof.cli.output.console import console, print_json, progress, show_problem, warn
 from spanproof.cli.output.runs_table import lines_of, print_runs
 from spanproof.cli.output.words import format_count
+from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
-from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.detect import detect
+from spanproof.evaluators.model import NoReplay, TraceEvaluation
+from spanproof.evaluators.outcomes.account import account_of
+from spanproof.evaluators.runs import runs_of
 from spanproof.evaluators.score_rows import run_row
+from spanproof.evaluators.structure import Files, code_left, task_key
 
 
 @click.command("eval")
@@ -31,12 +36,20 @@ from spanproof.evaluators.score_rows import run_row
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
 @sandbox_config_options
 @click.option("--no-replay", is_flag=True, help="Evaluate the record alone; run nothing.")
+@click.option("--structure", is_flag=True, help="Measure the code that runs leave, as advice.")
+@click.option(
+    "--before",
+    type=click.Path(path_type=Path),
+    help="Traces of earlier runs; --structure compares runs of the same task.",
+)
 def command(
     files: tuple[Path, ...],
     policy_file: Path | None,
     as_json: bool,
     config: Config,
     no_replay: bool,
+    structure: bool,
+    before: Path | None,
 ) -> int:
     """Evaluate files of traces offline.
 
@@ -47,10 +60,17 @@ def command(
     The sections `policy`, `sandbox`, `evaluators`, `judge` and `evaluation` of the configuration apply, but
     for `evaluation.sampling`: every run is evaluated.
     """
+    if structure or before is not None:
+        rules = config.evaluation.model_copy(update={"structure": True})
+        config = config.model_copy(update={"evaluation": rules})
+    earlier = _read_code(before) if before is not None else {}
     evaluations: list[TraceEvaluation] = []
     unreadable = 0
     given: set[str] = set()
-    with opened_engine(config, policy_file, replay=not no_replay) as engine, progress(as_json=as_json) as bar:
+    with (
+        opened_engine(config, policy_file, replay=not no_replay, runs_before=earlier) as engine,
+        progress(as_json=as_json) as bar,
+    ):
         task = bar.add_task("evaluating", total=len(files))
         for path in files:
             traces, problems = read_traces(path)
@@ -71,6 +91,27 @@ def command(
         _print(evaluations)
     warn_of_silent_evaluators(config, given)
     return EXIT_MISUSE if unreadable else EXIT_PASS
+
+
+def _read_code(before: Path) -> dict[str, Files]:
+    """Return the code that the runs of a file of traces leave, by task; the latest run of each task counts.
+
+    Raises:
+        UsageProblem: the file cannot be read in full, or holds no run with code.
+    """
+    traces, problems = read_traces(before)
+    for problem in problems:
+        raise problem
+    left: dict[str, Files] = {}
+    found = [(trace, run) for trace in traces for run in runs_of(trace, detect(trace))]
+    for trace, run in sorted(found, key=lambda each: each[1].start_ns):
+        account = account_of(trace, run, {}, NoReplay("only its code is read"))
+        left[task_key(run)] = code_left(run, account, {})
+    if not any(left.values()):
+        raise UsageProblem(
+            f"{before}: no run in it leaves code", "give --before a file of traces whose runs wrote code"
+        )
+    return {task: files for task, files in left.items() if task and files}
 
 
 def _print(evaluations: Sequence[TraceEvaluation]) -> None:

@@ -90,7 +90,7 @@ def command(
 
     Exit code 0 when all hold, 1 when one does not, 2 on misuse.
     """
-    if scores_file and not query.is_default:
+    if scores_file and query.is_chosen:
         raise UsageProblem(
             "--scores is given with --store, --project or --since", "Those are for scores out of a store."
         )

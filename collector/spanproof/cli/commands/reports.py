@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.commands.calibration import command as calibration
+from spanproof.cli.commands.report_bisect import command as bisect
 from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.options.store import StoreQuery, limit_option, opened_store, store_query_options
 from spanproof.cli.output.console import console, inform, pick, print_json, progress, warn
@@ -40,6 +41,7 @@ def command() -> None:
     """Report on many stored runs."""
 
 
+command.add_command(bisect)
 command.add_command(calibration)
 
 

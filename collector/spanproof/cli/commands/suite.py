@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 from rich.padding import Padding
-from rich.progress import Progress
+from rich.progress import Progress, TaskID
 from rich.text import Text
 
 from spanproof.cli.commands.suite_cases import COMMANDS
@@ -26,7 +26,7 @@ from spanproof.cli.output.words import format_count
 from spanproof.cli.send_trials import send_trials
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
-from spanproof.experiments import Experiment, Trial, read_baseline, run_experiment
+from spanproof.experiments import Experiment, Trial, read_baseline, rescore_experiment, run_experiment
 from spanproof.suites import CaseReport, CaseStatus, SuiteReport, load_suite, run_suite
 
 _STYLES = {
@@ -71,13 +71,15 @@ def run(
     """
     with opened_engine(config, policy_file) as engine, progress(as_json=as_json) as bar:
         report: SuiteReport | Experiment
-        if trials.agent is None:
+        if trials.rescore is not None:
+            report = rescore_trials(suite, trials.rescore, trials, engine, bar)
+        elif trials.agent is None:
             report = run_suite(suite, engine, partial(bar.track, description="evaluating"))
         else:
             report = run_trials(suite, trials, engine, bar)
     if isinstance(report, Experiment) and trials.send_to:
         inform(f"{format_count(send_trials(report, trials.send_to), 'trial')} sent to {trials.send_to}")
-    outputs.write(report.to_table(), as_json=as_json)
+    outputs.write(report.to_table(), as_json=as_json, format_page=lambda _: _format_page(report))
     if as_json and isinstance(report, Experiment):
         print_json_list(report.json_head(), "cases", report.json_cases())
     elif as_json:
@@ -89,20 +91,38 @@ def run(
     return EXIT_PASS if report.passed else EXIT_GATE_FAILED
 
 
+def _format_page(report: SuiteReport | Experiment) -> str:
+    # The console's packages are loaded only where a page is written.
+    from spanproof.api.report import format_suite_report
+
+    return format_suite_report(report)
+
+
 def run_trials(suite: Path, options: AgentOptions, engine: Engine, bar: Progress) -> Experiment:
     """Run an agent on a suite, with a line on the terminal for each trial that does not pass."""
     assert options.agent is not None, "an agent is given"
     baseline = read_baseline(options.baseline) if options.baseline else None
     task = bar.add_task("running the agent", total=len(load_suite(suite)) * options.settings.trials)
-
-    def report(trial: Trial) -> None:
-        bar.advance(task)
-        if not trial.passed:
-            layer = f"{trial.layer.value}: " if trial.layer else ""
-            inform(f"{trial.verdict.value}  {trial.case} trial {trial.number}  {layer}{trial.reason}")
-
+    report = partial(report_trial, bar, task)
     found = run_experiment(options.agent, suite, options.folder, engine, options.settings, report)
     return replace(found, baseline=baseline, quarantine=options.quarantine)
+
+
+def rescore_trials(
+    suite: Path, origin: Path, options: AgentOptions, engine: Engine, bar: Progress
+) -> Experiment:
+    """Judge the trials of an experiment again, with a line for each that does not pass."""
+    report = partial(report_trial, bar, bar.add_task("judging", total=None))
+    found = rescore_experiment(origin, suite, options.folder, engine, options.settings.jobs, report)
+    return replace(found, quarantine=options.quarantine)
+
+
+def report_trial(bar: Progress, task: TaskID, trial: Trial) -> None:
+    """Advance the bar by a trial; one that did not pass gets a line."""
+    bar.advance(task)
+    if not trial.passed:
+        layer = f"{trial.layer.value}: " if trial.layer else ""
+        inform(f"{trial.verdict.value}  {trial.case} trial {trial.number}  {layer}{trial.reason}")
 
 
 def print_report(report: SuiteReport) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -33,6 +33,7 @@ class AgentOptions:
         baseline: folder of the experiment to compare with.
         quarantine: whether cases that are flaky in both do not decide.
         send_to: base URL of the collector that gets the trials' traces.
+        rescore: folder of the experiment whose trials are judged again; no agent is run then.
     """
 
     agent: AgentUnderTest | None
@@ -41,12 +42,14 @@ class AgentOptions:
     baseline: Path | None
     quarantine: bool
     send_to: str | None
+    rescore: Path | None
 
 
 _DEFAULTS = Settings()
 _OPTIONS = (
     click.option("--agent", metavar="MODULE:NAME", help="Run this agent, or what this factory makes."),
     click.option("--command", metavar="LINE", help="Run this program: task on stdin, answer on stdout."),
+    click.option("--image", help="With --command: in a container of this local image."),
     click.option("--url", help="Run the agent behind this URL: POST {task}, the answer in the response."),
     click.option(
         "--tools",
@@ -105,6 +108,11 @@ _OPTIONS = (
     click.option(
         "--quarantine-flaky", is_flag=True, help="Cases that are flaky in the baseline, too, decide nothing."
     ),
+    click.option(
+        "--rescore",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Judge the trials of this experiment again, without running the agent.",
+    ),
     click.option("--send-to", metavar="URL", help="Send the trials' traces to this collector, too."),
 )
 
@@ -121,8 +129,11 @@ def agent_options(command: Command) -> Command:
         names = [option for option in ("agent", "command", "url") if given[option] is not None]
         if len(names) > 1:
             raise UsageProblem(f"--{names[0]} is given with --{names[1]}", "Name one agent.")
+        image = given.pop("image")
+        if image is not None and names != ["command"]:
+            raise UsageProblem("--image is given without --command", "A container runs a program: name it.")
         options = AgentOptions(
-            agent=_agent(given.pop("agent"), given.pop("command"), given.pop("url")),
+            agent=_agent(given.pop("agent"), given.pop("command"), given.pop("url"), image or ""),
             settings=Settings(
                 trials=given.pop("trials"),
                 jobs=given.pop("jobs"),
@@ -138,8 +149,11 @@ def agent_options(command: Command) -> Command:
             baseline=given.pop("baseline"),
             quarantine=given.pop("quarantine_flaky"),
             send_to=given.pop("send_to"),
+            rescore=given.pop("rescore"),
         )
-        if options.agent is None and (options.settings != _DEFAULTS or options.baseline or options.send_to):
+        if options.rescore is not None:
+            _check_rescore(options)
+        elif options.agent is None and (options.settings != _DEFAULTS or options.baseline or options.send_to):
             raise UsageProblem(
                 "there is no agent to run: frozen runs are judged again, once and offline",
                 "Name the agent: --agent package.module:name, --command LINE or --url URL.",
@@ -152,9 +166,18 @@ def agent_options(command: Command) -> Command:
     return decorated  # type: ignore[no-any-return]
 
 
-def _agent(module: str | None, command: str | None, url: str | None) -> AgentUnderTest | None:
+def _check_rescore(options: AgentOptions) -> None:
+    allowed = replace(_DEFAULTS, jobs=options.settings.jobs)
+    if options.agent is not None or options.settings != allowed or options.baseline:
+        raise UsageProblem(
+            "--rescore runs no agent, and compares with the experiment that it names",
+            "Leave out the agent, --baseline, and the options of how it is run.",
+        )
+
+
+def _agent(module: str | None, command: str | None, url: str | None, image: str) -> AgentUnderTest | None:
     if module is not None:
         return agent_in_module(module)
     if command is not None:
-        return agent_program(command)
+        return agent_program(command, image)
     return agent_service(url) if url is not None else None

@@ -16,7 +16,6 @@ from spanproof.cli.output.console import write_report
 from spanproof.gate.outputs import (
     ResultTable,
     format_annotations,
-    format_html,
     format_junit,
     format_markdown,
     format_sarif,
@@ -49,14 +48,14 @@ class Outputs:
         table: ResultTable,
         *,
         as_json: bool,
-        format_page: Callable[[ResultTable], str] = format_html,
+        format_page: Callable[[ResultTable], str],
     ) -> None:
         """Write the files; annotations go to stdout, or to stderr where stdout holds JSON.
 
         Args:
             table: the results.
             as_json: whether stdout holds JSON.
-            format_page: makes the HTML page, of a command that has a view of its own in the console.
+            format_page: makes the HTML page.
         """
         for path, form in (
             (self.junit, format_junit),
@@ -89,7 +88,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 _OPTIONS = (
     click.option("--junit", type=_FILE, help="Write a JUnit file."),
     click.option("--sarif", type=_FILE, help="Write a SARIF file that points into the snippets."),
-    click.option("--html", type=_FILE, help="Write one HTML page that needs no other file."),
+    click.option("--html", type=_FILE, help="Write one page of the console that needs no other file."),
     click.option("--markdown", type=_FILE, help="Write Markdown for a comment on a pull request."),
     click.option(
         "--github", is_flag=True, help=f"Print annotations for GitHub Actions, and add to ${SUMMARY}."

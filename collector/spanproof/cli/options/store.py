@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
@@ -38,16 +39,16 @@ store_option = click.option(
 
 @dataclass(frozen=True, slots=True)
 class StoreQuery:
-    """What to read: a store, of it one project or all, from a time on (Unix, in nanoseconds) or all."""
+    """What to read: a store, of it one project or all, from a time on (Unix, in nanoseconds) or all.
+
+    Attributes:
+        is_chosen: whether an option was given; a store that the environment names is none.
+    """
 
     location: str
     project: str | None = None
     since_ns: int | None = None
-
-    @property
-    def is_default(self) -> bool:
-        """Whether no option was given."""
-        return self == StoreQuery(DEFAULT_STORE)
+    is_chosen: bool = False
 
 
 def store_query_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,7 +59,10 @@ def store_query_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--since", help="Only what happened in the last …: 90s, 15m, 24h, 7d.")
     @wraps(command)
     def wrapped(*args: Any, location: str, project: str | None, since: str | None, **kwargs: Any) -> Any:
-        query = StoreQuery(location, project or None, None if since is None else parse_since(since))
+        source = click.get_current_context().get_parameter_source("location")
+        is_chosen = source is ParameterSource.COMMANDLINE or bool(project) or since is not None
+        since_ns = None if since is None else parse_since(since)
+        query = StoreQuery(location, project or None, since_ns, is_chosen)
         return command(*args, query=query, **kwargs)
 
     return wrapped

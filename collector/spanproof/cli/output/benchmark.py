@@ -29,7 +29,7 @@ def print_benchmark(report: BenchmarkReport) -> None:
     for reason, count in list(report.unjudged.items())[:_SHOWN]:
         console.print(Text.assemble(f"unjudged: {count} × ", plain(reason, 200)), soft_wrap=True)
     if report.defects:
-        names = _shorten(report.defects)
+        names = shorten(report.defects)
         warn(f"assertions that the published solution fails, too, are not counted: {names}")
     _print_signs(report)
 
@@ -37,12 +37,12 @@ def print_benchmark(report: BenchmarkReport) -> None:
 def _print_signs(report: BenchmarkReport) -> None:
     signs = report.contamination
     if signs.tests_in_prompt:
-        warn(f"hidden tests stand in the prompt of {_shorten(signs.tests_in_prompt)}")
+        warn(f"hidden tests stand in the prompt of {shorten(signs.tests_in_prompt)}")
     if signs.verbatim:
-        warn(f"the answer is the published solution, word for word: {_shorten(signs.verbatim)}")
+        warn(f"the answer is the published solution, word for word: {shorten(signs.verbatim)}")
     if signs.duplicates:
         pairs = [f"{ours} ~ {theirs} ({alike:.0%})" for ours, theirs, alike in signs.duplicates]
-        warn(f"near-duplicates in the other split: {_shorten(pairs)}")
+        warn(f"near-duplicates in the other split: {shorten(pairs)}")
     gap = signs.gap
     if gap is not None and gap.difference is not None:
         before, after = gap.before, gap.after
@@ -77,6 +77,7 @@ def _cells(name: str, rate: Rate, ks: tuple[int, ...]) -> list[str]:
     return [name, str(rate.problems), *shown, interval]
 
 
-def _shorten(names: tuple[str, ...] | list[str]) -> str:
+def shorten(names: tuple[str, ...] | list[str]) -> str:
+    """Return the first names, and how many more there are."""
     rest = len(names) - _SHOWN
     return ", ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

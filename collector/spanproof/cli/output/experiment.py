@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.output.console import console, warn
 from spanproof.cli.output.hostile import plain
 from spanproof.cli.output.words import format_count
+from spanproof.evaluators.intervals import wilson
 from spanproof.experiments import CaseResult, CaseStatus, Experiment, TrialVerdict
 
 _STYLES = {
@@ -29,7 +31,8 @@ def print_experiment(experiment: Experiment) -> None:
     for result in experiment.cases:
         _print_case(result)
     _print_comparison(experiment)
-    _print_layers(experiment)
+    _print_rates_of_parts(experiment)
+    _print_expense(experiment)
     if experiment.floating_models:
         names = ", ".join(experiment.floating_models)
         warn(f"the model name {names} is an alias: what answers to it may change; name a dated snapshot")
@@ -93,18 +96,32 @@ def _print_comparison(experiment: Experiment) -> None:
             console.print(Padding(Text(f"{word}: {', '.join(cases)}"), (0, 0, 0, 6)))
 
 
-def _print_layers(experiment: Experiment) -> None:
-    failed = [
-        f"{layer} {failed} of {judged}"
-        for layer, (failed, judged) in experiment.fail_rates().items()
-        if failed
-    ]
-    if failed:
-        console.print(f"failed trials by layer: {', '.join(failed)}", soft_wrap=True)
-    costs = [trial.cost_usd for trial in experiment.trials if trial.cost_usd is not None]
+def _print_rates_of_parts(experiment: Experiment) -> None:
+    """Print the layers that failed, and passed trials by tag and cohort."""
+    table = Table("", "trials", "rate", "95%", box=None, pad_edge=False)
+    for layer, (failed, judged) in experiment.fail_rates().items():
+        if failed:
+            table.add_row(f"{layer} failed", *_cells(failed, judged))
+    for dimension, value, passed, judged in experiment.groups:
+        table.add_row(Text.assemble(f"{dimension} ", plain(value, 60), " passed"), *_cells(passed, judged))
+    if table.row_count:
+        console.print(table)
+
+
+def _cells(part: int, whole: int) -> tuple[str, str, str]:
+    interval = wilson(part, whole)
+    if interval is None:
+        return f"{part} of {whole}", "", ""
+    return f"{part} of {whole}", f"{part / whole:.1%}", f"{interval.low:.1%} to {interval.high:.1%}"
+
+
+def _print_expense(experiment: Experiment) -> None:
     wall = sum(trial.wall_s for trial in experiment.trials)
+    judging = sum(trial.judge_s for trial in experiment.trials)
     tokens = sum(trial.tokens for trial in experiment.trials)
-    cost = f", ${sum(costs):.4f}" if costs else ""
-    steps = experiment.step_success
-    success = f"; {steps:.1%} of steps succeeded" if steps is not None else ""
-    console.print(f"{wall:.1f} s of agents, {tokens} tokens{cost}{success}", style="dim", soft_wrap=True)
+    cost = f", ${experiment.cost_usd:.4f}" if experiment.cost_usd is not None else ""
+    rate, over_run = experiment.step_success, experiment.run_success_by_steps
+    steps = f"; {rate:.1%} of steps succeeded" if rate is not None else ""
+    run = f", {over_run:.1%} over the steps of a run" if over_run is not None else ""
+    line = f"{wall:.1f} s of agents, {judging:.1f} s of judging, {tokens} tokens{cost}{steps}{run}"
+    console.print(line, style="dim", soft_wrap=True)

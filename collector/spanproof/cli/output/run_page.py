@@ -24,6 +24,7 @@ from spanproof.evaluators.layers.common import first_to_leave
 from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.replay.record import class_beside, record_of
+from spanproof.evaluators.structure import Structure
 from spanproof.sandbox import FailureClass
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.store import Feedback
@@ -77,13 +78,26 @@ def run_page(
     head = (_headline(run, name or run.run.name), _facts(evaluation, run), Text())
     said = map(_format_feedback, feedback)
     given = (_format_external(score) for score in run.scores if is_external(score))
-    return Group(*head, *_layers(run, full=full), *said, *given, Text(), _steps(evaluation, run))
+    scores = (*_layers(run, full=full), *_structure(run))
+    return Group(*head, *scores, *said, *given, Text(), _steps(evaluation, run))
 
 
 def _format_feedback(feedback: Feedback) -> Text:
     """Return a user's feedback in one line: `user feedback: thumbs up: the total is right`."""
     kind = Text.assemble(("user feedback: ", "bold"), plain(feedback.kind.replace("_", " ")))
     return kind if feedback.comment is None else Text.assemble(kind, ": ", plain(feedback.comment))
+
+
+def _structure(run: RunEvaluation) -> Iterator[RenderableType]:
+    """Yield the structural metrics of a run, a line each; none where they are not measured."""
+    grid = _grid()
+    for score in run.scores:
+        if score.evaluator == Structure.name and isinstance(score.outcome, Scored):
+            verdict = format_verdict(score.outcome, advisory=True)
+            explained = plain(describe_outcome(score.outcome), 300)
+            grid.add_row(f"{score.name:12}", Text.assemble(verdict, "  ", explained))
+    if grid.row_count:
+        yield grid
 
 
 def _format_external(score: Score) -> Text:

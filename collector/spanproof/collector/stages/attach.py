@@ -29,6 +29,11 @@ from spanproof.trace.otlp import any_value
 EVALUATOR_SCOPE = f"{ours.SCOPE_PREFIX}evaluators"
 """The instrumentation scope of everything that is written here; the receivers know our own spans by it."""
 
+COLLECTOR_SCOPE = f"{ours.SCOPE_PREFIX}collector"
+"""That of the collector's own traces."""
+
+OWN_SCOPES = frozenset((EVALUATOR_SCOPE, COLLECTOR_SCOPE))
+
 _VERSION = version("spanproof")
 ANNOTATION_PREFIX = "evaluations."
 """Of the attributes that `annotate` adds."""

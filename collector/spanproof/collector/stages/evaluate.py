@@ -47,6 +47,22 @@ _JUDGE_DIRECTORY = "judge"
 
 
 @dataclass(frozen=True, slots=True)
+class Work:
+    """What evaluating a trace took.
+
+    Attributes:
+        complete_ns: when the trace was given to the pool, as time since 1970.
+        began_ns: when the last attempt began.
+        seconds: what that took.
+    """
+
+    complete_ns: int
+    began_ns: int
+    seconds: float
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluated:
     """A trace after evaluation.
 
@@ -60,6 +76,7 @@ class Evaluated:
     evaluation: TraceEvaluation | None
     letter: DeadLetter | None = None
     body: bytes = field(default=b"", repr=False)
+    work: Work | None = None
 
 
 class WorkerGone(RuntimeError):  # noqa: N818 - says what happened
@@ -219,6 +236,7 @@ class _Attempt:
     Attributes:
         waited_s: how long it has waited for its environment.
         is_stored: it was given out without its environment: the store has all of it.
+        complete_ns: when it was given to the pool, as time since 1970.
     """
 
     complete: CompleteTrace
@@ -227,6 +245,7 @@ class _Attempt:
     without_replay: str = ""
     waited_s: float = 0.0
     is_stored: bool = False
+    complete_ns: int = field(default_factory=time.time_ns)
 
 
 class _Lane:
@@ -311,7 +330,9 @@ class _Lane:
         if attempt.is_stored:
             self._resubmit(attempt.complete)
             return
+        began_ns = time.time_ns()
         result = self._try(attempt)
+        work = Work(attempt.complete_ns, began_ns, (time.time_ns() - began_ns) / 1e9, attempt.number)
         if self._closing.is_set() and result.evaluation is None:
             return  # it stays in the log
         again = self._follow_up(attempt, result.evaluation) if result.evaluation is not None else None
@@ -320,7 +341,7 @@ class _Lane:
             return
         if result.evaluation is not None:
             self._telemetry.evaluation_seconds.observe(result.seconds)
-            self._hand_on(Evaluated(attempt.complete, result.evaluation, body=result.body))
+            self._hand_on(Evaluated(attempt.complete, result.evaluation, body=result.body, work=work))
             if NoReplayCause.BUILDING in _causes(result.evaluation):
                 stored = replace(
                     attempt.complete, bodies=(), records=(), generation=attempt.complete.generation + 1
@@ -334,7 +355,7 @@ class _Lane:
             following = replace(attempt, number=attempt.number + 1, without_replay=without)
             self._put_later(pause_s, following)
             return
-        self._give_up(attempt, result)
+        self._give_up(attempt, result, work)
 
     def _put_later(self, pause_s: float, attempt: _Attempt) -> None:
         heapq.heappush(self._later, (time.monotonic() + pause_s, next(self._order), attempt))
@@ -352,7 +373,7 @@ class _Lane:
             return _backoff_s(attempt), replace(attempt, number=attempt.number + 1)
         return None
 
-    def _give_up(self, attempt: _Attempt, failed: Result) -> None:
+    def _give_up(self, attempt: _Attempt, failed: Result, work: Work) -> None:
         """Hand on errored scores in place of an evaluation, and a dead letter to retry it from."""
         complete = attempt.complete
         self._telemetry.traces_failed.labels(failed.stage).inc()
@@ -373,7 +394,7 @@ class _Lane:
             errored.body or failed.body,
             time.time_ns(),
         )
-        self._hand_on(Evaluated(complete, errored.evaluation, letter, letter.body))
+        self._hand_on(Evaluated(complete, errored.evaluation, letter, letter.body, work))
 
     def _try(self, attempt: _Attempt, failure: tuple[str, str] | None = None) -> Result:
         try:

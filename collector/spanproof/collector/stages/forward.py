@@ -21,6 +21,7 @@ from spanproof.collector.sinks.lane import Lane
 from spanproof.collector.stages.attach import annotate, evaluation_events, evaluator_spans
 from spanproof.collector.stages.evaluate import Evaluated
 from spanproof.collector.stages.otlp_client import Delivery, Target, open_target
+from spanproof.collector.stages.own_spans import own_spans
 from spanproof.collector.stages.request_queue import RequestQueue
 from spanproof.collector.telemetry import Sparingly, Telemetry, log
 from spanproof.config.model import Forward
@@ -43,6 +44,7 @@ class Forwarder:
         self._lanes = [
             _TargetLane(target, directory / f"{target.label}.sqlite3", telemetry) for target in targets
         ]
+        self._sends_own = any(target.own_traces for target in targets)
         self._sent: OrderedDict[str, frozenset[int]] = OrderedDict()
 
     def start(self) -> None:
@@ -59,8 +61,9 @@ class Forwarder:
         if not self._lanes:
             return
         messages = [message for evaluated in batch for message in self._messages(evaluated)]
+        own = own_spans(batch, time.time_ns()).SerializeToString() if self._sends_own else b""
         for lane in self._lanes:
-            lane.put(messages)
+            lane.put(messages, own)
 
     def forward(self, signal: Signal, body: bytes) -> None:
         """Queue a request as it came, durably.
@@ -126,8 +129,10 @@ class _TargetLane:
     def start(self) -> None:
         self._lane.start()
 
-    def put(self, requests: Sequence[tuple[Signal, bytes]]) -> None:
+    def put(self, requests: Sequence[tuple[Signal, bytes]], own_traces: bytes = b"") -> None:
         wanted = [(signal, body) for signal, body in requests if body and signal in self._wanted]
+        if own_traces and self._target.own_traces:
+            wanted.append((Signal.TRACES, own_traces))
         if not wanted:
             return
         dropped = self._queue.put(wanted)

@@ -15,7 +15,7 @@ from isal import isal_zlib
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 
-from spanproof.collector.stages.attach import ANNOTATION_PREFIX, EVALUATOR_SCOPE, remove_annotations
+from spanproof.collector.stages.attach import ANNOTATION_PREFIX, OWN_SCOPES, remove_annotations
 
 NO_SPAN_ID = bytes(8)
 _NO_TRACE_ID = bytes(16)
@@ -42,7 +42,7 @@ class Index:
         fragments: one for each trace.
         spans: how many those have.
         rejected: spans that were removed because an id is not valid.
-        own: spans that were removed because an evaluator of ours made them: evaluating those would never end.
+        own: spans that were removed because they are our own: evaluating those would never end.
         changed: whether the request is no longer what its bytes say.
     """
 
@@ -56,7 +56,7 @@ class Index:
 def index_request(request: ExportTraceServiceRequest, body: bytes) -> Index:
     """Index the spans of a request, which is cleaned in place of what is not to be stored.
 
-    Removed are spans with invalid ids, spans of our own evaluators, and scores that an earlier pass through
+    Removed are spans with invalid ids, our own spans, and scores that an earlier pass through
     here put on spans: with its scores on it a span that forwarding leads back here would look new, for ever.
 
     Args:
@@ -90,7 +90,7 @@ def spans_of_trace(request: ExportTraceServiceRequest, trace_id: bytes) -> Expor
         of_resource = None
         for scope in resource.scope_spans:
             spans = [span for span in scope.spans if span.trace_id == trace_id and _has_ids(span)]
-            if not spans or scope.scope.name == EVALUATOR_SCOPE:
+            if not spans or scope.scope.name in OWN_SCOPES:
                 continue
             if of_resource is None:
                 of_resource = chosen.resource_spans.add(schema_url=resource.schema_url)
@@ -108,7 +108,7 @@ def _remove_own(request: ExportTraceServiceRequest) -> int:
     for resource in request.resource_spans:
         for position in reversed(range(len(resource.scope_spans))):
             scope = resource.scope_spans[position]
-            if scope.scope.name == EVALUATOR_SCOPE:
+            if scope.scope.name in OWN_SCOPES:
                 removed += len(scope.spans)
                 del resource.scope_spans[position]
     return removed

@@ -18,6 +18,7 @@ from spanproof.benchmarks.files import read_rows, take_text
 from spanproof.benchmarks.formats.sources import Source
 from spanproof.benchmarks.model import PASSED, Answer, Graded, Place, Problem, failed, unjudged
 from spanproof.sandbox import Database, Execution, FailureClass, Fixtures, Limits, Program
+from spanproof.sandbox.untrusted_files import UnsafeFileError, resolve_beneath
 
 _DATABASE = "database.sqlite"
 _ROOM = 64 * 1024 * 1024
@@ -32,9 +33,13 @@ def read_text_to_sql(source: Source) -> Iterator[Problem]:
     """
     for number, (place, row) in enumerate(read_rows(source.problems)):
         name = take_text(place, row, "db_id")
-        file = source.require_databases() / name / f"{name}.sqlite"
-        if not re.fullmatch(r"[\w.-]+", name) or not file.is_file():
-            raise BenchmarkError(f"{place}: there is no database {file}")
+        folder = source.require_databases()
+        try:
+            file = resolve_beneath(folder, f"{name}/{name}.sqlite")
+        except UnsafeFileError as problem:
+            raise BenchmarkError(f"{place}: {problem}") from problem
+        if not file.is_file():
+            raise BenchmarkError(f"{place}: there is no database {folder / name / f'{name}.sqlite'}")
         query = take_text(place, row, "SQL", "query")
         identity = str(row.get("question_id", number))
         hint = f"\nHint: {row['evidence']}" if row.get("evidence") else ""

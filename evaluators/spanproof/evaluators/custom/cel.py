@@ -2,21 +2,28 @@
 
 The runtime is that of the CEL project: it bounds the depth of an expression and the iterations of its loops,
 and its regular expressions are RE2's. Values come from a trace, so what it cannot hold is changed or refused
-here: it wraps whole numbers above 64 bits around, and recurses over nested values without a bound.
+here: it wraps whole numbers above 64 bits around, and recurses over nested values without a bound. It is
+loaded with the first expression.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any, Final
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, Final
 
-from cel_expr_python import cel
+if TYPE_CHECKING:
+    from cel_expr_python import cel
 
 _DEEPEST: Final = 200
 _INT64: Final = 2**63
 
-_ENVIRONMENT = cel.NewEnv()
+
+@cache
+def _environment() -> cel.Env:
+    from cel_expr_python import cel
+
+    return cel.NewEnv()
 
 
 @lru_cache(maxsize=256)
@@ -27,7 +34,7 @@ def compile_cel(text: str) -> cel.Expression:
         ValueError: it is none.
     """
     try:
-        return _ENVIRONMENT.compile(text.encode("utf-8", "replace").decode(), disable_check=True)
+        return _environment().compile(text.encode("utf-8", "replace").decode(), disable_check=True)
     except RuntimeError as problem:
         raise ValueError(f"no expression of CEL: {_first_line(problem)}") from problem
 
@@ -38,6 +45,8 @@ def evaluate_cel(text: str, values: Mapping[str, Any]) -> Any:
     Raises:
         ValueError: it is none, names a value that is not there, or fails.
     """
+    from cel_expr_python import cel
+
     expression = compile_cel(text)
     try:
         found = expression.eval(data={name: _plain(value) for name, value in values.items()})

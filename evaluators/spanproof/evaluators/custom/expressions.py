@@ -1,20 +1,27 @@
 """Expressions of Jinja over a span: `"refund" in completion and completion | length < 500`.
 
 The expression is the user's, the values come from a trace. Jinja's immutable sandbox gives an expression
-neither attributes of objects nor a way to change them, and all values are JSON.
+neither attributes of objects nor a way to change them, and all values are JSON. Jinja is loaded with the
+first expression.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
 
-from jinja2 import StrictUndefined, TemplateError
-from jinja2.environment import TemplateExpression
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+if TYPE_CHECKING:
+    from jinja2.environment import TemplateExpression
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-_ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    return ImmutableSandboxedEnvironment(undefined=StrictUndefined)
 
 
 @lru_cache(maxsize=256)
@@ -24,8 +31,10 @@ def compile_expression(text: str) -> TemplateExpression:
     Raises:
         ValueError: it is none.
     """
+    from jinja2 import TemplateError
+
     try:
-        return _ENVIRONMENT.compile_expression(text, undefined_to_none=False)
+        return _environment().compile_expression(text, undefined_to_none=False)
     except TemplateError as problem:
         raise ValueError(f"no expression of Jinja: {problem}") from problem
 
@@ -36,6 +45,8 @@ def evaluate_expression(text: str, values: Mapping[str, Any]) -> Any:
     Raises:
         ValueError: it is none, names a value that is not there, or fails.
     """
+    from jinja2 import StrictUndefined, TemplateError
+
     try:
         found = compile_expression(text)(**values)
     except (TemplateError, ArithmeticError, LookupError, TypeError) as problem:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -196,8 +196,15 @@ def _command_text(value: JsonValue, *, several: bool) -> JsonValue:
 
 def _written_language(arguments: dict[str, JsonValue]) -> Language | None:
     """The language of a file being written: code the agent made, though this call does not run it."""
-    for key in _PATH_KEYS:
-        path = arguments.get(key)
-        if isinstance(path, str):
-            return _SUFFIXES.get("." + path.rpartition(".")[2].lower() if "." in path else "")
-    return None
+    path = path_in(arguments) or ""
+    return _SUFFIXES.get("." + path.rpartition(".")[2].lower() if "." in path else "")
+
+
+def path_in(arguments: Mapping[str, JsonValue]) -> str | None:
+    """Return the path of the file that a tool call names, None where it names none."""
+    return next((path for key in _PATH_KEYS if isinstance(path := arguments.get(key), str)), None)
+
+
+def content_in(arguments: Mapping[str, JsonValue]) -> str | None:
+    """Return the text that a tool call writes to a file as a whole, None where it writes none."""
+    return next((text for key in _CONTENT_KEYS if isinstance(text := arguments.get(key), str)), None)

@@ -12,10 +12,15 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-import yaml
-
 from spanproof.evaluators.judge.errors import RubricError
 from spanproof.evaluators.scores import BUILT_IN
+from spanproof.sandbox.untrusted_files import (
+    MAX_DOCUMENT_BYTES,
+    MalformedYamlError,
+    UnsafeFileError,
+    load_yaml,
+    read_beneath,
+)
 from spanproof.trace import Layer, digest
 
 _FENCE = "---\n"
@@ -107,8 +112,8 @@ def _parts(text: str, place: str) -> tuple[Mapping[str, object], str]:
         raise RubricError(f"{place}: a rubric starts with a head between two lines of ---")
     head, _, body = text[len(_FENCE) :].partition(_FENCE)
     try:
-        keys = yaml.safe_load(head)
-    except yaml.YAMLError as problem:
+        keys = load_yaml(head.encode("utf-8"))
+    except MalformedYamlError as problem:
         raise RubricError(f"{place}: the head is no YAML: {problem}") from problem
     if not isinstance(keys, dict):
         raise RubricError(f"{place}: the head must be keys with values")
@@ -125,6 +130,6 @@ def _files(directory: Path) -> list[Path]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
+        return read_beneath(path.parent, path.name, MAX_DOCUMENT_BYTES).decode("utf-8")
+    except (OSError, UnsafeFileError, UnicodeDecodeError) as problem:
         raise RubricError(f"{path}: cannot be read: {problem}") from problem

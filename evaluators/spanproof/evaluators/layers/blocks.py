@@ -38,12 +38,13 @@ def _checks(evidence: RunEvidence) -> Iterator[tuple[str, bool]]:
     """Yield what each check was of, and whether it stopped that."""
     for span in spans_of(evidence.trace, evidence.run):
         if ours.GUARD_VERDICT in span.attributes:
-            yield next(((rule, True) for rule in _blocking_rules(span)), (span.name, False))
+            yield next(((rule, True) for rule in blocking_rules(span)), (span.name, False))
         elif span.kind is SpanKind.GUARDRAIL:
             yield span.name, span.error is not None or _is_triggered(span)
 
 
-def _blocking_rules(span: Span) -> Iterator[str]:
+def blocking_rules(span: Span) -> Iterator[str]:
+    """Yield the rules for which Spanproof's guard stopped what was to run on this span."""
     for event in span.events:
         if event.name == ours.GUARD_EVENT and event.attributes.get(ours.GUARD_BLOCKED) is True:
             yield str(event.attributes.get(ours.GUARD_RULE) or span.name)

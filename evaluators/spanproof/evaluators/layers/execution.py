@@ -134,7 +134,7 @@ def _of_steps(account: Account, steps: list[_Step], noun: str) -> Scored:
     worked = len(steps) - len(failed)
     value = worked / len(steps)
     if not failed:
-        every = f"The one {noun}" if len(steps) == 1 else f"All {len(steps)} {noun}s"
+        every = {1: f"The one {noun}", 2: f"Both {noun}s"}.get(len(steps), f"All {len(steps)} {noun}s")
         return Scored(value, Label.PASS, f"{every} succeeded{_empty(steps)}.", facts)
     if worked == 0 and len(steps) == 1:
         sentence = f"The one {noun} failed ({steps[0].outcome.cause})."

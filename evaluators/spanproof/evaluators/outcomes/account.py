@@ -17,6 +17,8 @@ from spanproof.evaluators.model import NoReplay, Replay, ReplayedStep
 from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, only_answers
 from spanproof.evaluators.outcomes.broadened import Call, Query, given_as_narrow, given_for_another
 from spanproof.evaluators.outcomes.claims import Lack, acts, unborne
+from spanproof.evaluators.outcomes.commands import read_command
+from spanproof.evaluators.outcomes.described import Result
 from spanproof.evaluators.outcomes.dodges import only_literals
 from spanproof.evaluators.outcomes.emptiness import is_empty
 from spanproof.evaluators.outcomes.failing import called, parsed
@@ -216,7 +218,8 @@ def _handed_on(step: Step, snippet: Snippet, text: str) -> TextFailure | None:
 
 def _came_back_empty(step: Step, snippet: Snippet, record: Record) -> bool:
     """Whether code was to show something, and showed nothing."""
-    if snippet.is_final or not _PRINTS.search(snippet.source):
+    looks_up = snippet.language is Language.BASH and read_command(snippet.source).looks_up
+    if snippet.is_final or not (looks_up or _PRINTS.search(snippet.source)):
         return False
     shown = record.stdout if record.stdout is not None else record.shown
     if shown is None:
@@ -363,7 +366,27 @@ def _schema(trace: Trace, run: Run, account: Account) -> Schema:
     queries = [each.source for each in run.snippets if each.language is Language.SQL]
     if not queries or any(_ALTERS.search(query) for query in queries):
         return Schema()
-    return schema_of((*_given(trace, run, account), *_results(run)))
+    worked = [
+        each.source
+        for each in run.snippets
+        if each.language is Language.SQL and account.of(each).state in {State.OK, State.EMPTY}
+    ]
+    return schema_of((*_given(trace, run, account), *_results(run)), _shown(run, account), worked)
+
+
+def _shown(run: Run, account: Account) -> Iterator[Result]:
+    """What the queries, tools and code of a run gave, each with the query or the code behind it."""
+    for step in run.steps:
+        for position, call in enumerate(step.calls):
+            if account.of_call(step, position).state is State.OK and call.result is not None:
+                given = tuple(each for each in (*call.args, *call.kwargs.values()) if isinstance(each, str))
+                ran = _snippet_of(step, call)
+                source = ran.source if ran is not None else (given[0] if len(given) == 1 else "")
+                yield Result(call.result.text, source, call.tool, given, call.result.value)
+        for snippet in step.snippets:
+            shown = snippet.observation or snippet.logs or ""
+            if account.of(snippet).state is State.OK and shown:
+                yield Result(shown, snippet.source)
 
 
 def _reports(answer: str, account: Account) -> bool:
@@ -372,7 +395,7 @@ def _reports(answer: str, account: Account) -> bool:
         return True
     found_none = any(
         outcome.state is State.EMPTY or (outcome.state in FAILING and says_absent(outcome))
-        for outcome in account.steps.values()
+        for outcome in (*account.steps.values(), *account.calls.values())
     )
     return found_none and reports_nothing(answer)
 
@@ -497,7 +520,10 @@ def _code_steps(run: Run, account: Account) -> Iterator[CodeStep]:
             went_on = account.of(snippet).ok is True or account.of(snippet).known_by is KnownBy.SWALLOWED
             swallowed = bool(failed) and went_on
             found_nothing = any(outcome.state is State.EMPTY for _, outcome in outcomes)
-            yield CodeStep(*place, working, failed - working, stopped, is_query, swallowed, found_nothing)
+            said = _hands_over(snippet)
+            yield CodeStep(
+                *place, working, failed - working, stopped, is_query, swallowed, found_nothing, said
+            )
 
 
 def _is_constant_query(snippet: Snippet) -> bool:

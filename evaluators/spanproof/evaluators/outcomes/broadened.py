@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from spanproof.evaluators.outcomes.known import numbers_in, rounds_to
+from spanproof.evaluators.outcomes.known import numbers_in, numbers_of, rounds_to
 from spanproof.evaluators.outcomes.literals import is_specific
 from spanproof.evaluators.outcomes.model import FAILING, Origin, OriginKind, State
 from spanproof.evaluators.outcomes.queries import dropped
@@ -65,7 +65,7 @@ def given_as_narrow(
     """
     if _SAYS_SO.search(answer):
         return
-    stated = [number for number in sorted(numbers_in(answer)) if is_specific(float(number))]
+    stated = _specific(answer)
     for at, narrow in enumerate(queries):
         if narrow.state not in {State.EMPTY, *FAILING}:
             continue
@@ -73,17 +73,17 @@ def given_as_narrow(
         if any(each.state is State.OK and not dropped(narrow.source, each.source) for each in later):
             continue  # the condition may have been met another way
         for broad in later:
-            values = [value for value in dropped(narrow.source, broad.source) if _is_in(value, task)]
+            values = [value for value in dropped(narrow.source, broad.source) if _names(task, value)]
             if not values or any(_is_in(value, broad.result) for value in values):
                 continue
-            for number in stated:
+            for number, written in stated.items():
                 gave = any(rounds_to(each, number) for each in numbers_in(broad.result))
                 elsewhere = [each.result for each in queries if each is not broad] + [task, *others]
                 if gave and not any(number in numbers_in(text) for text in elsewhere):
                     left_out = f"{broad.source[:120]} leaves out {values[0]}"
                     source = f"more than the task is about ({left_out})"
                     yield Origin(
-                        number,
+                        written,
                         OriginKind.BROADER,
                         fabricated=True,
                         step=broad.step,
@@ -103,7 +103,7 @@ def given_for_another(calls: Sequence[Call], task: str, answer: str) -> Iterator
     """
     if _SAYS_SO.search(answer):
         return
-    stated = [number for number in sorted(numbers_in(answer)) if is_specific(float(number))]
+    stated = _specific(answer)
     for at, wanted in enumerate(calls):
         if wanted.state not in {State.EMPTY, *FAILING}:
             continue
@@ -114,15 +114,20 @@ def given_for_another(calls: Sequence[Call], task: str, answer: str) -> Iterator
             if swapped is None or any(swapped[0] in call.arguments.values() for call in later):
                 continue
             elsewhere = [call.result for call in calls if call is not other] + [task]
-            for number in stated:
+            for number, written in stated.items():
                 gave = any(rounds_to(each, number) for each in numbers_in(other.result))
                 if gave and not any(number in numbers_in(text) for text in elsewhere):
                     source = f"{swapped[1]}, where the task is about {swapped[0]}"
                     kind = OriginKind.BROADER
                     yield Origin(
-                        number, kind, fabricated=True, step=other.step, span_id=other.span_id, source=source
+                        written, kind, fabricated=True, step=other.step, span_id=other.span_id, source=source
                     )
                     return
+
+
+def _specific(answer: str) -> dict[str, str]:
+    """The numbers of an answer that say something, in their plain form, each as it is written there."""
+    return {number: written for written, number in numbers_of(answer) if is_specific(float(number))}
 
 
 def _swapped(wanted: Call, other: Call, task: str, known: str) -> tuple[str, str] | None:

@@ -35,6 +35,12 @@ _SHOWING_PARTS = {
 }
 """Sub-commands that show documents."""
 
+_SILENT = frozenset(str.split("cd env export false set sleep tee test true wget branch tag stash"))
+"""Programs and sub-commands of these that print nothing where they do what they are for."""
+
+_WRITES = re.compile(r"(?<![0-9&])>|\s-(?:i|o|O|delete|exec|execdir|q|qq?)\b|\s--(?:in-place|output|quiet)\b")
+"""What makes a command that shows documents write, change or hide them instead."""
+
 _SHELLS = r"(?:[\w./-]*/)?(?:ba|z|da|k)?sh"
 _PART = re.compile(r"\|\||&&|[;|&\n]|\$\(|`")
 _WORD = re.compile(r"[^\s'\"]+")
@@ -55,11 +61,13 @@ class Command:
     Attributes:
         programs: the names of the programs it calls.
         shows: all of them only show documents.
+        looks_up: it ends with one of these that prints what it finds: no output means that there is none.
         masked: a failure of it is caught (`|| true`).
     """
 
     programs: frozenset[str]
     shows: bool
+    looks_up: bool
     masked: bool
 
 
@@ -70,7 +78,8 @@ def read_command(source: str) -> Command:
     calls = [words for part in _PART.split(bare) if (words := _words(part))]
     programs = frozenset(words[0].rpartition("/")[2] for words in calls)
     shows = bool(calls) and all(map(_shows, calls))
-    return Command(programs, shows, _MASKED.search(bare) is not None)
+    looks_up = shows and not _SILENT.intersection(calls[-1][:2]) and _WRITES.search(bare) is None
+    return Command(programs, shows, looks_up, _MASKED.search(bare) is not None)
 
 
 def own_message(command: Command, lines: Sequence[str]) -> str | None:

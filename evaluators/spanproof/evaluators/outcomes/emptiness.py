@@ -131,10 +131,16 @@ def is_empty(text: str, value: JsonValue = None, giver: Giver = Giver.OTHER) -> 
     return in_words and _SENTENCES.match(plain) is not None
 
 
+def _is_row_of_nulls(value: JsonValue) -> bool:
+    """Whether a row has no value in any column: what an aggregate gives over no rows."""
+    cells = list(value.values()) if isinstance(value, dict) else value
+    return isinstance(cells, list) and all(cell is None for cell in cells)
+
+
 def _holds_nothing(value: Mapping[str, JsonValue] | Sequence[JsonValue]) -> bool:
     """Whether a document is empty lists, zeros and what is said about them."""
     if not isinstance(value, Mapping):
-        return all(each in (None, [], {}) for each in value)
+        return all(each in (None, [], {}) or _is_row_of_nulls(each) for each in value)
     if not value:
         return True
     empty = [name for name, item in value.items() if item in ([], {}) or (item is None and name in _ROWS)]

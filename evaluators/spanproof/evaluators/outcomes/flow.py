@@ -62,6 +62,14 @@ _CHANCE = frozenset(
 )
 _CLOCK = frozenset(str.split("now today utcnow time time_ns monotonic perf_counter"))
 _FILLS = frozenset(str.split("append extend add update insert setdefault appendleft execute executemany put"))
+_PARAMETRISED = frozenset(
+    str.split(
+        "percentile nanpercentile quantile nanquantile rolling nlargest nsmallest ewm shift diff pct_change"
+        " trim_mean winsorize histogram polyfit savgol_filter most_common head tail"
+    )
+)
+"""Functions whose numbers say how a value is to be worked out, and are none of it."""
+
 _BUILTIN = frozenset(dir(builtins))
 _MAX_DEPTH = 4
 _MAX_MARKS = 64
@@ -79,6 +87,7 @@ class CodeStep:
         is_query: it is SQL made of constants alone.
         swallowed: a tool failed in it, and it went on to a good end.
         found_nothing: a tool that it called came back empty.
+        hands_over: it only hands over an answer written down in it, which bears nothing out.
     """
 
     step: int
@@ -91,6 +100,7 @@ class CodeStep:
     is_query: bool = False
     swallowed: bool = False
     found_nothing: bool = False
+    hands_over: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,10 +446,12 @@ class Flow:
 
     def _given(self, node: ast.Call, name: str) -> Roots:
         """The roots of a call's arguments; those that only say how it is to be done have none."""
+        if name in _PARAMETRISED:
+            return _union(self._roots(each) for each in node.args if not isinstance(each, ast.Constant))
         roots = _union(map(self._roots, node.args[:1]))
         is_lookup = name in {"get", "pop", "getattr", "next", "setdefault", "fillna"}
         rest = self._defaults(node.args[1:]) if is_lookup else _union(map(self._roots, node.args[1:]))
-        if name in {"range", "round", "head", "tail", "seed", "RandomState", "default_rng", "linspace"}:
+        if name in {"range", "round", "seed", "RandomState", "default_rng", "linspace"}:
             return _NONE if name in {"range", "seed", "RandomState", "default_rng", "linspace"} else roots
         named = [each.value for each in node.keywords if not isinstance(each.value, ast.Constant)]
         return roots | rest | _union(map(self._roots, named))

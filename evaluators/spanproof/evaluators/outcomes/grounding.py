@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from spanproof.evaluators.outcomes.known import numbers_in
 from spanproof.evaluators.outcomes.model import FAILING, Account, Origin, OriginKind, State
 from spanproof.trace import Evidence, Judgement, Label, Layer, Scored, Skipped
 
-_KINDS = {
-    OriginKind.LITERAL: "writes it down",
-    OriginKind.DEFAULT: "puts it in place of what failed",
-    OriginKind.CHANCE: "draws it at random",
-    OriginKind.CLOCK: "takes it from the clock",
+_VERBS = {
+    OriginKind.DEFAULT: "puts {} in place of what failed",
+    OriginKind.CHANCE: "draws {} at random",
+    OriginKind.CLOCK: "takes {} from the clock",
 }
 
 _WANTED = {OriginKind.ABSENCE: "to look that up", OriginKind.UNDONE: "to do it"}
@@ -39,7 +39,7 @@ def _settle(account: Account, settled: Scored | None, judgement: Judgement) -> J
     outcome = judgement.outcome
     if account.unsettled and isinstance(outcome, Scored) and outcome.label is Label.PASS:
         # What code prints of its own literals bears nothing out.
-        why = f"{_clause(account.unsettled[0])}, and no source holds it"
+        why = f"{explain_origin(account.unsettled[0])}, and no source holds it"
         return replace(judgement, outcome=Skipped(f"the answer needs a judge: {why}"), uncertain=True)
     passes = isinstance(outcome, Scored) and outcome.label is Label.PASS
     if passes and account.nothing_worked and not account.reports_failure:
@@ -51,8 +51,8 @@ def _settle(account: Account, settled: Scored | None, judgement: Judgement) -> J
 def _outcome(account: Account) -> Scored | None:
     made_up = account.fabricated
     if made_up:
-        facts = tuple(Evidence(_clause(origin), origin.span_id) for origin in made_up[:10])
-        return Scored(0.0, Label.FAIL, f"{_clause(made_up[0])}.", facts)
+        facts = tuple(Evidence(explain_origin(origin), origin.span_id) for origin in made_up[:10])
+        return Scored(0.0, Label.FAIL, f"{explain_origin(made_up[0])}.", facts)
     if not account.reports_failure or account.origins:
         return None
     failed = next((each for each in account.steps.items() if each[1].state in FAILING), None)
@@ -67,8 +67,11 @@ def _outcome(account: Account) -> Scored | None:
     return Scored(1.0, Label.PASS, f"The answer reports what happened: step {empty} returned nothing.")
 
 
-def _clause(origin: Origin) -> str:
-    """Name the value and the line it comes from: `The answer says 54.00; line 2 of step 3 writes it down`."""
+def explain_origin(origin: Origin) -> str:
+    """Return a clause with the value and the line it comes from.
+
+    `The answer says 54.00; line 2 of step 3 writes it down`
+    """
     if origin.kind is OriginKind.PARTIAL:
         stopped = f"step {origin.step} that printed it was stopped before its end"
         return f"The answer says {origin.value}, and {stopped}"
@@ -81,7 +84,9 @@ def _clause(origin: Origin) -> str:
         return f"The answer says {origin.value}; no source holds it, and step {origin.step} gave nothing"
     if origin.line is None:
         return f"The answer says {origin.value}; no source holds it, and nothing the run did succeeded"
-    how = _KINDS.get(origin.kind, "writes it down")
-    return (
-        f"The answer says {origin.value}; line {origin.line} of step {origin.step} {how} (`{origin.source}`)"
-    )
+    verb = _VERBS.get(origin.kind, "writes {} down")
+    line = f"line {origin.line} of step {origin.step}"
+    if numbers_in(origin.value) & numbers_in(origin.source) or origin.value in origin.source:
+        return f"The answer says {origin.value}; {line} {verb.format('it')} (`{origin.source}`)"
+    rests = f"it rests on what {line} {verb.format('').replace('  ', ' ')}"
+    return f"The answer says {origin.value}; {rests} (`{origin.source}`)"

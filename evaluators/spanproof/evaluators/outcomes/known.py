@@ -24,8 +24,22 @@ _NUMBER = re.compile(
 _SPACED = re.compile(r"\d[ \u00a0\u2009\u202f]\d{3}")
 _PARTING = re.compile(r",|(?<=\d)[ \u00a0\u2009\u202f](?=\d)")
 _MAX_TEXT = 200_000
+_UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_TEENS = tuple(str.split("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"))
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_SPELLED = (
+    {word: number for number, word in enumerate((*_UNITS, *_TEENS))}
+    | {word: 20 + 10 * number for number, word in enumerate(_TENS)}
+    | {"dozen": 12, "hundred": 100, "thousand": 1000}
+)
+_IN_WORDS = re.compile(
+    rf"\b(?P<first>{'|'.join(_SPELLED)})(?:[- ](?P<unit>{'|'.join(_UNITS[1:])}))?\b", re.IGNORECASE
+)
+"""`twenty-five`, `a dozen`: the numbers up to 99 as people spell them."""
+
 _MAX_TASK_NUMBERS = 30
 _SCALES = (1.0, 1e3, 1e6, 1e9, 100.0, 0.01)
+_PLACES = 9
 _FEWEST_DIGITS = 3
 """Fewer digits are rounded from too much to say anything."""
 
@@ -40,10 +54,12 @@ class Known:
     _values: list[float] = field(default_factory=list)
     _worked_out: set[str] = field(default_factory=set)
     _given: set[str] = field(default_factory=set)
+    _given_values: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Take the task, and what two of its numbers give."""
         self.add(self.task)
+        self.add(" ".join(_spelled_out(self.task)))
         given = [float(number) for number in numbers_in(self.task)][:_MAX_TASK_NUMBERS]
         for left, right in combinations(given, 2):
             found = [left + right, abs(left - right), left * right]
@@ -53,22 +69,16 @@ class Known:
 
     def add(self, text: str) -> None:
         """Take a source's text."""
-        if not text:
-            return
-        self.words.append(text[:_MAX_TEXT].casefold())
-        for number in numbers_in(text):
-            if number not in self.numbers:
-                self.numbers.add(number)
-                insort(self._values, float(number))
+        self._take(text)
 
     def holds(self, number: str) -> bool:
         """Whether a source holds a number, given in its plain form."""
         if number in self.numbers or number in self._worked_out:
             return True
         value = float(number)
-        if value < 1 and plain(value * 100) in self.numbers:
+        if value < 1 and plain(round(value * 100, _PLACES)) in self.numbers:
             return True  # 0.19 is 19 %
-        if 0 < value < 2 and plain(abs(value - 1) * 100) in self.numbers:
+        if 0 < value < 2 and plain(round(abs(value - 1) * 100, _PLACES)) in self.numbers:
             return True  # 1.19 is 19 % more
         digits = number.replace(".", "").strip("0")
         if len(digits) < _FEWEST_DIGITS:
@@ -78,12 +88,34 @@ class Known:
 
     def add_result(self, text: str) -> None:
         """Take what a tool or sourced code gave."""
-        self.add(text)
-        self._given |= numbers_in(text)
+        for number in self._take(text) - self._given:
+            self._given.add(number)
+            insort(self._given_values, float(number))
+
+    def _take(self, text: str) -> frozenset[str]:
+        """Take a text; return its numbers."""
+        if not text:
+            return frozenset()
+        self.words.append(text[:_MAX_TEXT].casefold())
+        numbers = numbers_in(text)
+        for number in numbers - self.numbers:
+            self.numbers.add(number)
+            insort(self._values, float(number))
+        return numbers
 
     def gave(self, number: str) -> bool:
         """Whether a tool or sourced code gave a number, given in its plain form."""
-        return any(rounds_to(each, number) for each in self._given)
+        if number in self._given:
+            return True
+        margin = _margin(number)
+        if margin is None:
+            return False
+        wanted = float(number)
+        # What is beyond this is so by more than the errors of binary fractions; the rest is compared exactly.
+        reach = margin * (1 + 1e-9) + abs(wanted) * 1e-12
+        low = bisect_left(self._given_values, wanted - reach)
+        near = self._given_values[low : bisect_right(self._given_values, wanted + reach)]
+        return any(abs(value - wanted) <= margin for value in near)
 
     @property
     def gave_values(self) -> bool:
@@ -98,6 +130,15 @@ class Known:
     def _is_near(self, value: float, margin: float) -> bool:
         low = bisect_left(self._values, value - margin)
         return bisect_right(self._values, value + margin) > low
+
+
+def _spelled_out(text: str) -> Iterator[str]:
+    """The numbers that a text writes in English words, in digits."""
+    for match in _IN_WORDS.finditer(text[:_MAX_TEXT]):
+        tens, unit = _SPELLED[match["first"].lower()], match["unit"]
+        yield str(tens)
+        if unit is not None and 20 <= tens <= 90:
+            yield str(tens + _SPELLED[unit.lower()])
 
 
 def numbers_in(text: str) -> frozenset[str]:
@@ -136,7 +177,12 @@ def rounds_to(number: str, written: str) -> bool:
     """Whether a number is, at the precision of the other, that other: 56833.333 and 56,833.33."""
     if number == written:
         return True
-    places = len(written.partition(".")[2])
+    margin = _margin(written)
+    return margin is not None and abs(float(number) - float(written)) <= margin
+
+
+def _margin(written: str) -> float | None:
+    """How far a number may be from this one, to be it at its precision; None where it has too few digits."""
     if len(written.replace(".", "")) < _FEWEST_DIGITS:
-        return False
-    return bool(abs(float(number) - float(written)) <= 0.5 * 10.0**-places)
+        return None
+    return float(0.5 * 10.0 ** -len(written.partition(".")[2]))

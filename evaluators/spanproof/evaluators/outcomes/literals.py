@@ -34,8 +34,22 @@ _OF_THE_PROBLEM = (
     *(9.80665, 299792458, 6.02214076e23, 6.6743e-11, 8.314462, 1.380649e-23, 6.62607015e-34, 101325, 6371),
     *(1.609344, 0.621371, 2.54, 0.3048, 3.28084, 39.3701, 0.45359237, 2.204623, 28.349523, 3.785412, 1852),
     *(4.184, 1.8, 0.5556, 7.5, 1.96, 1.645, 2.576, 0.95, 0.99, 0.05, 0.01),
+    *(3.6, 5280),
 )
 """Time, bytes, degrees, constants of nature, units, levels of confidence."""
+
+_BETWEEN_UNITS = (
+    *(0.27778, 2.236936, 0.44704, 1.943844, 0.514444, 1.150779, 0.868976, 0.539957, 63360),
+    *(14.503774, 0.0689476, 6.894757, 0.145038, 1.01325, 101.325, 133.322, 745.7, 0.7457, 1.34102),
+    *(0.264172, 29.57353, 33.81402, 0.946353, 28.316847, 35.314667, 4.546092, 0.219969, 158.987, 6.289811),
+    *(0.404686, 2.471054, 4046.856, 2.589988, 0.386102, 0.09290304, 10.76391, 0.836127, 1.195990, 0.9144),
+    *(1.093613, 907.18474, 1.102311, 6.350293, 14.593903, 0.0352740, 31.1034768, 1055.056, 3412.142),
+    *(0.239006, 1.359622, 0.735499),
+    *(0.0174533, 57.29578, 1.0545718e-34, 1.602176634e-19, 96485.33, 22.414, 0.0820574, 5.670374e-8),
+)
+"""Factors between units; with fewer than four digits a number may be anything."""
+
+_FEWEST_OF_A_FACTOR = 4
 
 _UNKNOWN = re.compile(
     r"\W*(?:unknown|n/?a|none|null|nil|missing|error|undefined|nan|not (?:available|known|found|set)|no data"
@@ -132,6 +146,10 @@ def is_specific(number: float) -> bool:
     if any(math.isclose(value, each, rel_tol=1e-3) for each in _OF_THE_PROBLEM):
         return False
     digits = plain(value).replace(".", "").strip("0")
+    if len(digits) >= _FEWEST_OF_A_FACTOR and any(
+        math.isclose(value, each, rel_tol=1e-3) for each in _BETWEEN_UNITS
+    ):
+        return False
     return len(digits) > 2 or (len(digits) == 2 and digits[1] != "5")
 
 

@@ -18,7 +18,7 @@ from spanproof.evaluators.outcomes.inventing import Situation
 from spanproof.evaluators.outcomes.known import Known, numbers_in, numbers_of, rounds_to
 from spanproof.evaluators.outcomes.literals import FROM_SOURCE, SMALL, Mark, Role
 from spanproof.evaluators.outcomes.model import Origin, OriginKind
-from spanproof.evaluators.outcomes.topics import discloses, is_readable
+from spanproof.evaluators.outcomes.topics import QUOTED, discloses, is_readable
 
 _MAX_ANSWER = 20_000
 _ENOUGH_TO_RECKON = 2
@@ -90,6 +90,7 @@ class _Tracer:
     worked: Worked
     by_span: dict[str, list[Shown]] = field(default_factory=dict)
     made_up: set[str] = field(default_factory=set)
+    by_rates: dict[str, Mark] = field(default_factory=dict)
 
     def follow(self) -> None:
         """Follow the values through all code, in order."""
@@ -101,7 +102,10 @@ class _Tracer:
             rooted = [shown for shown in own if shown.roots]
             if rooted and all(self._is_made_up(shown.roots) for shown in rooted):
                 self.made_up.add(code.span_id)
-            elif not code.stopped and not any(self._is_doubtful(shown.roots, code) for shown in rooted):
+            elif not (code.stopped or code.hands_over) and not any(
+                self._is_doubtful(shown.roots, code) for shown in rooted
+            ):
+                self.by_rates.update(self._worked_out_by_rates(code))
                 self.flow.known.add_result(code.printed)
 
     def numbers(self) -> Iterator[Origin]:
@@ -151,6 +155,9 @@ class _Tracer:
     def _origin(self, number: str, written: str) -> Origin:
         sourced = Origin(written, OriginKind.SOURCE, fabricated=False)
         if self.flow.known.holds(number):
+            rate = next((mark for each, mark in self.by_rates.items() if rounds_to(each, number)), None)
+            if rate is not None:
+                return _left_open(_fabricated(written, rate))
             return self._drawn(number, written) or sourced
         default = self._default(number)
         if default is not None:
@@ -199,7 +206,7 @@ class _Tracer:
             mark = self._blamed(rooted)
             if mark is not None:
                 return _fabricated(written, mark)
-        by_heart = self._by_heart(rooted)
+        by_heart = self._by_heart(rooted) or self._rate_of(rooted)
         if by_heart is not None:
             return _left_open(_fabricated(written, by_heart))
         return Origin(written, OriginKind.SOURCE, fabricated=False)
@@ -210,6 +217,35 @@ class _Tracer:
             return None
         marks = sorted(frozenset[Mark]().union(*rooted), key=lambda mark: (mark.step, mark.line))
         return next((mark for mark in marks if mark.role in _COMPUTED - {Role.CLOCK} and mark.weighs), None)
+
+    def _worked_out_by_rates(self, code: CodeStep) -> Iterator[tuple[str, Mark]]:
+        """The numbers that code prints and that no source holds, with the rate of its own that gave each."""
+        if any(self._rate_of([shown.roots]) is not None for shown in self._of(code)):
+            for number in numbers_in(code.printed):
+                giving = [shown.roots for shown in self._giving(code, number) if shown.roots]
+                rate = self._rate_of(giving)
+                if rate is not None and not self.flow.known.holds(number):
+                    yield number, rate
+
+    def _rate_of(self, rooted: Sequence[Roots]) -> Mark | None:
+        """The number by which code works each of these values out of a source, and that no source holds."""
+        if self.situation.gives_leave:
+            return None
+        found = [
+            min(_rates(roots), key=lambda mark: (mark.step, mark.line), default=None) for roots in rooted
+        ]
+        return found[0] if found and None not in found else None
+
+    def _fills_in(self, roots: Roots) -> bool:
+        """Whether a rate in the code takes the place of one that could not be looked up.
+
+        No tool gave anything: what else the value rests on is given by the task.
+        """
+        of = self.situation
+        if self.worked.sourced or of.gives_leave or of.admits:
+            return False
+        about = QUOTED | of.lost
+        return any(of.lacked(mark.step) and mark.words & about for mark in _rates(roots))
 
     def _written_down(self, number: str, written: str) -> Origin | None:
         """The origin of a number that nothing computed: of the line that writes it down, or of nothing."""
@@ -272,7 +308,7 @@ class _Tracer:
             yield from sorted(shown.roots, key=lambda mark: (mark.step, mark.line))
 
     def _is_made_up(self, roots: Roots) -> bool:
-        return self.situation.is_made_up(roots)
+        return self.situation.is_made_up(roots) or self._fills_in(roots)
 
     def _is_doubtful(self, roots: Roots, code: CodeStep) -> bool:
         """Whether a value is invented, a default, or only written down: its print bears nothing out."""
@@ -304,6 +340,17 @@ def _fabricated(written: str, mark: Mark) -> Origin:
 
 def _is_chance(roots: Roots) -> bool:
     return FROM_SOURCE not in roots and any(mark.kind is OriginKind.CHANCE for mark in roots)
+
+
+def _rates(roots: Iterable[Mark]) -> Iterator[Mark]:
+    """The single numbers of its own by which code changes a value that has a source."""
+    marks = list(roots)
+    if FROM_SOURCE in marks:
+        yield from (
+            mark
+            for mark in marks
+            if mark.role is Role.SCALAR and mark.specific and mark.kind is not OriginKind.SOURCE
+        )
 
 
 def _left_open(origin: Origin) -> Origin:

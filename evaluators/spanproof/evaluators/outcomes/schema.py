@@ -1,8 +1,9 @@
 """Tables and columns that a run was shown of its database, and what a query names that is none of them.
 
 In: texts that the run read (prompts, results of tools) and its other queries. Out: a `Schema`, and the names
-of a query that it denies. A table is known by its `CREATE TABLE`, as prompts and schema tools show it; of a
-table that was not shown nothing is said. Nothing is run here.
+of a query that it denies. A table is known by its `CREATE TABLE`, as prompts and schema tools show it, or by
+a list of its columns (`described.py`); a column that a query used well is known too. Of a table that was not
+shown nothing is said. Nothing is run here. The parser is loaded with the first statement.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-import sqlglot
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
-
+from spanproof.evaluators.outcomes.described import Result, tables_described
 from spanproof.evaluators.outcomes.queries import statements
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 _CREATE = re.compile(r"CREATE\s+(?:TEMP(?:ORARY)?\s+)?TABLE\b[^()]{1,200}\(", re.IGNORECASE)
 _DIALECTS = ("sqlite", "postgres", "mysql", "duckdb", "tsql", "bigquery", "snowflake", "clickhouse")
@@ -40,6 +42,8 @@ class Schema:
 
     def looked_up(self, query: str) -> int:
         """How many columns of a query can be looked up."""
+        from sqlglot import exp
+
         return len(
             {
                 column.name.lower()
@@ -51,6 +55,8 @@ class Schema:
 
     def _of(self, statement: exp.Expr) -> frozenset[str] | None:
         """The columns of all tables of a statement, None where one of them was not shown."""
+        from sqlglot import exp
+
         if list(statement.find_all(exp.CTE, exp.Subquery, exp.Lateral, exp.Unnest)):
             return None
         tables = {table.name.lower() for table in statement.find_all(exp.Table)}
@@ -59,6 +65,8 @@ class Schema:
         return frozenset[str]().union(*(self.tables[table] for table in tables))
 
     def _unknown(self, statement: exp.Expr) -> Iterator[str]:
+        from sqlglot import exp
+
         known = self._of(statement)
         if known is None:
             return
@@ -72,15 +80,22 @@ class Schema:
                 yield f"{tables[0]}.{name}" if len(tables) == 1 else name
 
 
-def schema_of(texts: Iterable[str]) -> Schema:
-    """Read the tables that texts define."""
+def schema_of(texts: Iterable[str], results: Iterable[Result] = (), worked: Iterable[str] = ()) -> Schema:
+    """Return the tables that texts define or results describe, with the columns that queries used well."""
     found: dict[str, frozenset[str]] = {}
+    for name, columns in (table for result in results for table in tables_described(result)):
+        if len(found) < _MAX_TABLES:
+            found[name] = found.get(name, frozenset()) | columns
     for text in texts:
         for start in (match.start() for match in _CREATE.finditer(text)):
             table = _defined(_statement(text, start))
             if table is not None and len(found) < _MAX_TABLES:
                 name, columns = table
                 found[name] = found.get(name, frozenset()) | columns
+    for part in (statement for query in worked for statement in statements(query)):
+        used = frozenset(column.name.lower() for column in part.find_all(exp.Column) if column.name)
+        for name in {table.name.lower() for table in part.find_all(exp.Table)} & found.keys():
+            found[name] |= used
     return Schema(found)
 
 
@@ -98,6 +113,10 @@ def _statement(text: str, start: int) -> str:
 
 
 def _defined(definition: str) -> tuple[str, frozenset[str]] | None:
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
     for dialect in _DIALECTS if definition else ():
         try:
             parsed = sqlglot.parse_one(definition, dialect=dialect)

@@ -34,6 +34,11 @@ PRIVATE = frozenset(
 )
 """Things that belong to someone: what is so of them no model knows by heart."""
 
+QUOTED = frozenset(
+    str.split("rate price tariff fee cost fare premium quote wage salary discount rent yield exchange")
+)
+"""Numbers that others set and change: they are looked up or given, and follow from nothing."""
+
 _LICENCE = re.compile(
     r"simulat|\brandom|\bexamples?\b|\bsample\b|\bdemo|\bmock|\bdummy|synthetic|hypothe|\bassum|\bimagine\b"
     r"|\bsuppose\b|fiction|made.up|test data|\btoy\b|placeholder|\binvent\b|monte.carlo|\bdice\b|\bdie\b"

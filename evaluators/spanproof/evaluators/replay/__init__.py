@@ -1,7 +1,13 @@
 """Replay: a run's code runs again, in the sandbox, with the recorded tool results as tape."""
 
 from spanproof.evaluators.replay.apis import ApiIndex
-from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureBook, FixtureSet, load_fixtures
+from spanproof.evaluators.replay.fixtures import (
+    NO_FIXTURES,
+    FixtureBook,
+    FixtureSet,
+    load_fixtures,
+    parse_fixtures,
+)
 from spanproof.evaluators.replay.record import recorded_class
 from spanproof.evaluators.replay.session import replay_run
 from spanproof.evaluators.replay.signatures import parameters_in, tools_in
@@ -19,6 +25,7 @@ __all__ = [
     "TraceEnvironments",
     "load_fixtures",
     "parameters_in",
+    "parse_fixtures",
     "recorded_class",
     "replay_run",
     "replay_sources",

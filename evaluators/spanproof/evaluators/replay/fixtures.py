@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from spanproof.sandbox import Database, DatabaseEngine, Exchange, PackageSet
 from spanproof.sandbox.calls import check_files
-from spanproof.sandbox.environments import read_packages
+from spanproof.sandbox.environments import MAX_PACKAGES_BYTES, parse_packages
 from spanproof.sandbox.errors import BadFixture, EnvironmentUnavailable
 from spanproof.sandbox.har import parse_har
 from spanproof.sandbox.untrusted_files import (
@@ -24,7 +24,6 @@ from spanproof.sandbox.untrusted_files import (
     load_yaml,
     read_beneath,
     read_bounded,
-    resolve_beneath,
 )
 from spanproof.trace import Cohort
 
@@ -101,9 +100,20 @@ def load_fixtures(path: Path) -> FixtureBook:
         BadFixture: it is absent, no YAML, or says what fixtures cannot; names file, set, key and remedy.
     """
     try:
-        document = load_yaml(read_bounded(path, MAX_DOCUMENT_BYTES))
+        content = read_bounded(path, MAX_DOCUMENT_BYTES)
     except (OSError, UnsafeFileError) as problem:
         raise BadFixture(f"{path}: cannot be read: {problem}; name a readable UTF-8 file") from problem
+    return parse_fixtures(content, path)
+
+
+def parse_fixtures(content: bytes, path: Path) -> FixtureBook:
+    """Return the fixtures of a file's content, with all it names; `path` is the file's.
+
+    Raises:
+        BadFixture: it is no YAML, or says what fixtures cannot; names file, set, key and remedy.
+    """
+    try:
+        document = load_yaml(content)
     except MalformedYamlError as problem:
         raise BadFixture(f"{path}: not valid YAML: {problem}; correct the file there") from problem
     if (
@@ -212,9 +222,10 @@ class _Reader:
         entry = self._entry.get("packages")
         if entry is None:
             return None
+        content = self._content(entry, "packages", MAX_PACKAGES_BYTES)
         try:
-            return read_packages(self._file(entry, "packages")).packages
-        except (EnvironmentUnavailable, OSError) as problem:
+            return parse_packages(content, self._path.parent / entry).packages
+        except EnvironmentUnavailable as problem:
             raise self._wrong("packages", f"names no pinned packages: {problem}") from problem
 
     def _seed(self) -> int:
@@ -236,19 +247,11 @@ class _Reader:
             raise self._wrong("clock", "must be a time with its zone, as 2026-11-01T09:00:00Z")
         return clock.timestamp()
 
-    def _file(self, entry: object, key: str) -> Path:
-        """Return the path of a file that the file names, beneath its own folder."""
-        name = self._name(entry, key)
-        try:
-            return resolve_beneath(self._path.parent, name)
-        except UnsafeFileError as problem:
-            raise self._wrong(key, f"cannot be used: {problem}") from problem
-
-    def _content(self, entry: object, key: str) -> bytes:
+    def _content(self, entry: object, key: str, max_bytes: int = _FILE_BYTES) -> bytes:
         """Return the content of a file that the file names, beneath its own folder."""
         name = self._name(entry, key)
         try:
-            return read_beneath(self._path.parent, name, _FILE_BYTES)
+            return read_beneath(self._path.parent, name, max_bytes)
         except UnsafeFileError as problem:
             raise self._wrong(key, f"cannot be used: {problem}") from problem
         except OSError as problem:
@@ -256,6 +259,6 @@ class _Reader:
             raise self._wrong(key, f"names {shown}, which cannot be read: {problem.strerror}") from problem
 
     def _name(self, entry: object, key: str) -> str:
-        if not isinstance(entry, str) or not entry or "\0" in entry:
+        if not isinstance(entry, str) or not entry:
             raise self._wrong(key, "must be the path of a file")
         return entry

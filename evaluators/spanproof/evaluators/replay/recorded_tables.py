@@ -3,7 +3,7 @@
 In: the executed SQL of a run with its recorded results. Out: the tables that a query read as a whole
 (`SELECT * FROM orders`), as a script that makes them, and which other queries can be run against them alone.
 Only queries that mean the same to every engine are: no division, no pattern, no function of one dialect.
-Nothing is run here.
+Nothing is run here. The parser is loaded with the first query.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-
-import sqlglot
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from functools import cache
+from typing import TYPE_CHECKING
 
 from spanproof.evaluators.replay.rows import rows_of
 from spanproof.trace import JsonValue, Language, Run, Snippet
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 SCRIPT = "recorded.sql"
 """The file of the script among a program's files."""
@@ -30,14 +31,6 @@ _CUT = re.compile(r"\.\.\.|\u2026|truncated|more rows|first \d+ rows|limit", re.
 _MAX_CELLS = 50_000
 _MAX_QUERY = 10_000
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,12})?\Z")
-_ALIKE_EVERYWHERE = (
-    *(exp.Select, exp.From, exp.Where, exp.Group, exp.Having, exp.Order, exp.Ordered, exp.Join, exp.Alias),
-    *(exp.Column, exp.Identifier, exp.Table, exp.TableAlias, exp.Literal, exp.Star, exp.Paren, exp.Null),
-    *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.And, exp.Or, exp.Not, exp.In, exp.Between),
-    *(exp.Is, exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Sum, exp.Count, exp.Min, exp.Max, exp.Distinct),
-    *(exp.Coalesce, exp.Subquery, exp.Union, exp.With, exp.CTE, exp.Tuple, exp.Exists),
-)
-"""What every dialect takes to mean the same. Integer division, LIKE, dates and the rest differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +51,8 @@ class RecordedTables:
 
     def reason_against(self, snippet: Snippet) -> str | None:
         """Why a query cannot be run against these tables alone, None where it can."""
+        from sqlglot import exp
+
         if snippet.id in self.sources:
             return "the tables are made of its own result"
         query = _select(snippet.source)
@@ -105,20 +100,41 @@ def recorded_tables(run: Run) -> RecordedTables:
     return RecordedTables(heads, script, frozenset(sources), frozenset(texts))
 
 
+@cache
+def _alike_everywhere() -> tuple[type[exp.Expr], ...]:
+    """Return what every dialect takes to mean the same. Integer division, LIKE, dates and the rest differ."""
+    from sqlglot import exp
+
+    shape = (exp.Select, exp.From, exp.Where, exp.Group, exp.Having, exp.Order, exp.Ordered, exp.Join)
+    parts = (exp.Alias, exp.Column, exp.Identifier, exp.Table, exp.TableAlias, exp.Literal, exp.Star)
+    logic = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.And, exp.Or, exp.Not, exp.In)
+    other = (exp.Between, exp.Is, exp.Paren, exp.Null, exp.Coalesce, exp.Exists, exp.Tuple, exp.Distinct)
+    sums = (exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Sum, exp.Count, exp.Min, exp.Max)
+    return *shape, *parts, *logic, *other, *sums, exp.Subquery, exp.Union, exp.With, exp.CTE
+
+
 def _select(source: str) -> exp.Expr | None:
     """A query made of what every dialect takes to mean the same, None where it is another."""
     if len(source) > _MAX_QUERY:
         return None
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
     try:
         parts = [part for part in sqlglot.parse(source) if part is not None]
     except (SqlglotError, RecursionError, ValueError):
         return None
     if len(parts) != 1 or not isinstance(parts[0], exp.Query):
         return None
-    return parts[0] if all(isinstance(node, _ALIKE_EVERYWHERE) for node in parts[0].walk()) else None
+    return parts[0] if all(isinstance(node, _alike_everywhere()) for node in parts[0].walk()) else None
 
 
 def _writes(source: str) -> bool:
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
     try:
         parts = sqlglot.parse(source[:_MAX_QUERY])
     except (SqlglotError, RecursionError, ValueError):
@@ -129,6 +145,8 @@ def _writes(source: str) -> bool:
 
 def _whole_table(snippet: Snippet) -> tuple[str, tuple[str, ...], list[tuple[JsonValue, ...]]] | None:
     """The table that a query read as a whole: its name, columns and rows."""
+    from sqlglot import exp
+
     query = _select(snippet.source)
     if snippet.error is not None or snippet.truncated or not isinstance(query, exp.Select):
         return None

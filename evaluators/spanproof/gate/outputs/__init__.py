@@ -1,4 +1,4 @@
-"""Results as files for CI: JUnit, SARIF, GitHub annotations, Markdown and one HTML page.
+"""Results as files for CI: JUnit, SARIF, GitHub annotations and Markdown; a page is `spanproof.api.report`'s.
 
 Takes a `ResultTable`; gives text. Everything in a table may come out of a trace, so each writer escapes it
 for its own form. No writer reads a file or an environment variable.
@@ -6,7 +6,6 @@ for its own form. No writer reads a file or an environment variable.
 
 from spanproof.gate.outputs.code import CodeMark, RunRow, mark_code
 from spanproof.gate.outputs.github import format_annotations
-from spanproof.gate.outputs.html import format_html
 from spanproof.gate.outputs.junit import format_junit
 from spanproof.gate.outputs.markdown import format_markdown
 from spanproof.gate.outputs.sarif import format_sarif
@@ -21,7 +20,6 @@ __all__ = [
     "Verdict",
     "count",
     "format_annotations",
-    "format_html",
     "format_junit",
     "format_markdown",
     "format_sarif",

@@ -175,7 +175,13 @@ def _environment(raw: RawSpan) -> Environment | None:
     if not isinstance(packages, dict):
         return None
     named = {name: version for name, version in packages.items() if isinstance(version, str)}
-    return Environment(named, raw.text(ours.ENVIRONMENT_PYTHON), raw.text(ours.ENVIRONMENT_PLATFORM))
+    return Environment(
+        named,
+        raw.text(ours.ENVIRONMENT_PYTHON),
+        raw.text(ours.ENVIRONMENT_PLATFORM),
+        raw.text(ours.ENVIRONMENT_IMAGE_NAME),
+        raw.text(ours.ENVIRONMENT_IMAGE_DIGEST),
+    )
 
 
 def _error(raw: RawSpan) -> SpanError | None:

@@ -12,7 +12,7 @@ from spanproof.trace.codec import load_json
 from spanproof.trace.exports.products import Product, UnknownExport, find_rows, read_rows
 from spanproof.trace.exports.rows import Row
 from spanproof.trace.otlp.errors import MalformedOtlp
-from spanproof.trace.otlp.files import read_what_is_good
+from spanproof.trace.otlp.files import check_file, read_content, read_what_is_good
 from spanproof.trace.otlp.jsonformat import decode_json
 
 _OTLP_KEYS = frozenset({"resourceSpans", "resource_spans"})
@@ -35,7 +35,7 @@ def read_file(path: Path) -> Read:
         return _read_documents(path, [(0, _parquet_rows(path))])
     if suffix not in (".json", ".jsonl", ".ndjson"):
         return read_what_is_good(path)
-    documents = _documents(path.read_bytes())
+    documents = _documents(read_content(path))
     if not documents or any(_is_otlp(document) for _, document in documents):
         return read_what_is_good(path)
     return _read_documents(path, documents)
@@ -92,6 +92,7 @@ def _parquet_rows(path: Path) -> list[dict[str, Any]]:
     import pyarrow.parquet as parquet
 
     try:
+        check_file(path)
         rows: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
     except arrow.ArrowInvalid as problem:
         raise MalformedOtlp(f"{path}: not a Parquet file: {problem}") from problem

@@ -6,6 +6,7 @@ read as `.jsonl`. Errors name the file, and the line where there are lines.
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -13,6 +14,34 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from spanproof.trace.otlp.errors import MalformedOtlp
 from spanproof.trace.otlp.jsonformat import decode_json
 from spanproof.trace.otlp.protobuf import decode_protobuf
+
+MAX_FILE_BYTES = 4 * 1024**3
+"""Of a file of traces, which is held in memory several times over while it is decoded."""
+
+
+def read_content(path: Path) -> bytes:
+    """Return the bytes of a file of traces, links followed.
+
+    Raises:
+        MalformedOtlp: as `check_file`.
+        OSError: the file cannot be read.
+    """
+    check_file(path)
+    return path.read_bytes()
+
+
+def check_file(path: Path) -> None:
+    """Check that a file of traces can be read to its end.
+
+    Raises:
+        MalformedOtlp: it is a device, a pipe or a socket, or has more than `MAX_FILE_BYTES`.
+        OSError: it is not there.
+    """
+    about = path.stat()
+    if not stat.S_ISREG(about.st_mode) and not stat.S_ISDIR(about.st_mode):
+        raise MalformedOtlp(f"{path}: not a regular file; name one")
+    if about.st_size > MAX_FILE_BYTES:
+        raise MalformedOtlp(f"{path}: more than {MAX_FILE_BYTES >> 30} GiB; split the file")
 
 
 def read_file(path: Path) -> list[ExportTraceServiceRequest]:
@@ -40,7 +69,7 @@ def read_what_is_good(path: Path) -> tuple[list[ExportTraceServiceRequest], list
         raise MalformedOtlp(
             f"{path}: expected a file named .pb, .json or .jsonl, got {suffix or 'no suffix'!r}"
         )
-    body = path.read_bytes()
+    body = read_content(path)
     if not body.strip():
         # As protobuf no bytes are the empty request, but an empty file that is named is a lost export.
         return [], [MalformedOtlp(f"{path}: the file is empty")]

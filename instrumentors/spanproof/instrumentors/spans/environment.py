@@ -1,4 +1,4 @@
-"""What this process runs on: the packages it has imported, its interpreter and platform.
+"""What this process runs on: the packages it has imported, its interpreter, platform and image.
 
 The outermost span of ours carries it, and so a trace names the environment in which its code can be run
 again. It is taken when that span ends, not put onto the resource: a resource is fixed before the program
@@ -24,6 +24,7 @@ from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content.serialise import encode_json
 from spanproof.instrumentors.frameworks.fork_safe import ForkSafeLock
+from spanproof.instrumentors.spans.image import image_of_process
 from spanproof.semconv import spanproof as ours
 
 _ROOT: Final = re.compile(r'^"?(\w+)(?:/|(?:\.[\w-]+)?\.(?:py|so|pyd),)', re.MULTILINE)
@@ -58,6 +59,7 @@ class _Imports:
                     ours.ENVIRONMENT_PACKAGES: encode_json(dict(found)),
                     ours.ENVIRONMENT_PYTHON: f"{sys.implementation.name} {platform.python_version()}",
                     ours.ENVIRONMENT_PLATFORM: sysconfig.get_platform(),
+                    **image_facts(),
                 }
             self._known, self._counted = modules, len(modules)
             return self._facts
@@ -96,6 +98,13 @@ def _is_imported(installed: Distribution, modules: Collection[str]) -> bool:
         return True
     paths = (found[1] for found in _MODULE.finditer(record))
     return any(path.removesuffix("/__init__").replace("/", ".") in modules for path in paths)
+
+
+def image_facts() -> Mapping[str, AttributeValue]:
+    """Return the attributes that name the image of this process; none where it is not known."""
+    image = image_of_process()
+    named = {ours.ENVIRONMENT_IMAGE_NAME: image.name, ours.ENVIRONMENT_IMAGE_DIGEST: image.digest}
+    return {key: value for key, value in named.items() if value}
 
 
 _imports = _Imports()

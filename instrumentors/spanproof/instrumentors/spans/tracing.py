@@ -6,8 +6,8 @@ within it. Attributes that a sampler may need are given at the start, content on
 
 from __future__ import annotations
 
+import sys
 import traceback
-from asyncio import CancelledError
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Final, TypeVar
@@ -28,8 +28,6 @@ from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, TOOL, SpanSta
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
-ABANDONED: Final = (CancelledError, GeneratorExit)
-"""What ends a run that its caller cancels, or a stream that is not read to its end: no failure."""
 _MAX_MESSAGE_CHARS: Final = 16_384
 _MAX_UNTYPED_CHARS: Final = 4_096
 _NO_CONTEXT: Final = Context()
@@ -218,6 +216,15 @@ class Tracing:
         """Record that a span failed with a message of unknown exception type."""
         span.set_attribute(genai.ERROR_TYPE, _UNKNOWN_ERROR)
         span.set_status(Status(StatusCode.ERROR, self.policy.permitted(message, _MAX_UNTYPED_CHARS)))
+
+
+def was_abandoned(error: BaseException | None) -> bool:
+    """Return whether a caller cancelled the run, or did not read its stream to the end: no failure."""
+    if isinstance(error, GeneratorExit):
+        return True
+    # Not imported here: that takes a third of what `register` takes, and who raised it has done so.
+    asyncio = sys.modules.get("asyncio")
+    return asyncio is not None and isinstance(error, asyncio.CancelledError)
 
 
 def _format_stack(error: BaseException) -> str:

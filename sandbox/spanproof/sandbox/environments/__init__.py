@@ -8,7 +8,19 @@ a network.
 from spanproof.sandbox.environments.build import Environments
 from spanproof.sandbox.environments.leases import Leases
 from spanproof.sandbox.environments.lock import Lock, Locked
-from spanproof.sandbox.environments.sources import Wanted, read_packages
+from spanproof.sandbox.environments.sources import MAX_PACKAGES_BYTES, Wanted, parse_packages, read_packages
 from spanproof.sandbox.environments.store import Image, Lease, Store
 
-__all__ = ["Environments", "Image", "Lease", "Leases", "Lock", "Locked", "Store", "Wanted", "read_packages"]
+__all__ = [
+    "MAX_PACKAGES_BYTES",
+    "Environments",
+    "Image",
+    "Lease",
+    "Leases",
+    "Lock",
+    "Locked",
+    "Store",
+    "Wanted",
+    "parse_packages",
+    "read_packages",
+]

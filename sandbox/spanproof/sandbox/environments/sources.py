@@ -11,7 +11,10 @@ from pathlib import Path
 from spanproof.sandbox.environments.lock import pins_of
 from spanproof.sandbox.errors import EnvironmentUnavailable
 from spanproof.sandbox.model import Ecosystem, PackageSet
+from spanproof.sandbox.untrusted_files import UnsafeFileError, read_bounded
 
+MAX_PACKAGES_BYTES = 64 * 1024 * 1024
+"""Of a file of packages; a large package-lock.json has a few MB."""
 _HASH = re.compile(r"--hash[= ]sha256:([0-9a-f]{64})")
 
 
@@ -30,14 +33,27 @@ class Wanted:
 
 
 def read_packages(path: Path) -> Wanted:
-    """Read a file; a name that ends in `.json` is npm's.
+    """Read a file that the user named; a name that ends in `.json` is npm's.
 
     Raises:
         EnvironmentUnavailable: it cannot be read, or does not pin every package exactly.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
+        content = read_bounded(path, MAX_PACKAGES_BYTES)
+    except (OSError, UnsafeFileError) as problem:
+        raise EnvironmentUnavailable(f"{path} cannot be read: {problem}") from problem
+    return parse_packages(content, path)
+
+
+def parse_packages(content: bytes, path: Path) -> Wanted:
+    """Return what a file's content pins; `path` names it.
+
+    Raises:
+        EnvironmentUnavailable: it is not UTF-8, or does not pin every package exactly.
+    """
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as problem:
         raise EnvironmentUnavailable(f"{path} cannot be read: {problem}") from problem
     try:
         return _from_npm_lock(text) if path.suffix == ".json" else _from_requirements(text)
@@ -74,7 +90,7 @@ def _from_npm_lock(text: str) -> Wanted:
         root = entries.get("", {})
         wanted = {**root.get("dependencies", {}), **root.get("optionalDependencies", {})}
         pins = tuple(f"{name}@{entries[f'node_modules/{name}']['version']}" for name in wanted)
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise EnvironmentUnavailable(
             f"it is no package-lock.json of version 2 or 3 ({problem!r});"
             " make it anew: npm install --package-lock-only"

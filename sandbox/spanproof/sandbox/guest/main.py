@@ -132,7 +132,7 @@ def run_job(inbox: Inbox, control: int) -> int:
             inbox, reporter = Inbox(STEPS_FD), Reporter(STEPS_FD, "")
         return serve_session(job, inbox, reporter)
     if job.get("argv"):
-        return _become(job["argv"], reporter, language)
+        return _become(job["argv"], reporter, language, job.get("waits"))
     source = parts[0].decode("utf-8", "surrogatepass")
     if language == "sql":
         return run_sql(source, job["database"], reporter)
@@ -141,16 +141,23 @@ def run_job(inbox: Inbox, control: int) -> int:
     return run_program(source, reporter)
 
 
-def _become(argv: list[str], reporter: Reporter, language: str) -> int:
-    """Another language: the script lies in a file, and its interpreter takes this process over."""
-    environment = dict(os.environ)
-    if language == "bash":
+def _become(argv: list[str], reporter: Reporter, language: str, waits: dict[str, str] | None) -> int:
+    """Another language: the script lies in a file, and its interpreter takes this process over.
+
+    Args:
+        argv: the command of the interpreter.
+        reporter: bears what it reports with.
+        language: of the script.
+        waits: variables by which the interpreter waits until there is a script; see the jail's `run.ahead`.
+    """
+    environment = {**os.environ, **(waits or {})}
+    if language == "bash" and waits is None:
         if not _parses(argv):
             reporter.send("syntax")
             return _SYNTAX_EXIT
     else:
         os.set_inheritable(CONTROL_FD, True)  # noqa: FBT003 - takes no name
-        environment["SPANPROOF_TOKEN"] = reporter.token  # what node.cjs reports with
+        environment["SPANPROOF_TOKEN"] = reporter.token  # what `node.cjs` and bash report with
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     os.execve(argv[0], argv, environment)  # noqa: S606 - replaces the process by an interpreter

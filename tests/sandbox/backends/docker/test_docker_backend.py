@@ -298,6 +298,8 @@ def test_what_cannot_be_given_is_refused_by_name(sandbox: Sandbox) -> None:
         sandbox.run(Program("python", "1", fixtures=large))
     with pytest.raises(UnsupportedLanguage, match="image with Node"):
         sandbox.run(Program("javascript", "1"))
+    with pytest.raises(UnsupportedLanguage, match=r"container runs .*, not 'rust' .it needs rustc and cc"):
+        sandbox.run(Program("rust", "fn main() {}"))
     assert run(sandbox, "print(1)") == "1\n"
 
 

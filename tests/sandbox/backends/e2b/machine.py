@@ -88,13 +88,16 @@ class _Ended(Exception):
 class Machine:
     """One sandbox of the service, and a thread that holds it: bubblewrap's, or a session of a jail."""
 
-    def __init__(self, jail: Sandbox | None, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, jail: Sandbox | None, loop: asyncio.AbstractEventLoop, *, as_root: bool = True
+    ) -> None:
         self._loop = loop
         self._requests: queue.SimpleQueue[list[Any]] = queue.SimpleQueue()
         self._waiting: dict[int, asyncio.Queue[list[Any]]] = {}
         self._numbers = itertools.count(100)
         self.ended = False
         self._jail = jail
+        self._as_root = as_root
         self._thread = threading.Thread(target=self._hold, daemon=True)
         self._thread.start()
 
@@ -111,7 +114,7 @@ class Machine:
 
     def _hold_container(self) -> None:
         pipe, empty_fd = subprocess.PIPE, os.open(os.devnull, os.O_RDONLY)
-        command = _bubblewrap(empty_fd)
+        command = _bubblewrap(empty_fd, as_root=self._as_root)
         with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, pass_fds=[empty_fd]) as container:
             os.close(empty_fd)
             assert container.stdin is not None
@@ -183,12 +186,17 @@ def require_machines() -> None:
         )
 
 
-def _bubblewrap(empty_fd: int) -> list[str]:
-    """The command of a machine: our files, read-only, an empty /tmp, root with the rights the guest needs."""
+def _bubblewrap(empty_fd: int, *, as_root: bool) -> list[str]:
+    """The command of a machine: our files, read-only, an empty /tmp, root with the rights the guest needs.
+
+    Not `as_root` is a user without any right.
+    """
     walls = "--ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --unshare-pid --unshare-net --unshare-ipc"
     walls += " --unshare-uts --die-with-parent --new-session --cap-drop ALL"
     walls += f" --ro-bind-data {empty_fd} /etc/profile"  # commands are run by a login shell
     rights = [word for right in _ROOT_S.split() for word in ("--cap-add", f"CAP_{right}")]
+    if not as_root:
+        rights = ["--unshare-user", "--uid", "64206", "--gid", "64206"]
     reachable: list[str] = []
     for prefix in sorted({Path(one).resolve() for one in (sys.prefix, sys.base_prefix)}):
         above = list(reversed(prefix.parents))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.sandbox.backends.e2b.guest.overheard import target_of
+from spanproof.sandbox.backends.remote.guest.overheard import target_of
 
 SYN, SYN_ACK, ACK = 0x02, 0x12, 0x10
 

@@ -35,9 +35,9 @@ from spanproof.sandbox import (
     ToolStub,
     UnsupportedFixtures,
 )
-from spanproof.sandbox.backends.e2b import backend as e2b_backend
 from spanproof.sandbox.backends.e2b.backend import E2BSandbox
-from spanproof.sandbox.backends.e2b.conversation import Conversation
+from spanproof.sandbox.backends.remote import backend as remote_backend
+from spanproof.sandbox.backends.remote.conversation import Conversation
 
 from .loopback import KEY, Loopback
 
@@ -98,7 +98,7 @@ def test_a_program_that_has_started_is_never_run_again(
 def test_a_machine_that_says_nothing_is_timed_by_our_clock(
     service: Loopback, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(e2b_backend, "_START_S", 1.0)
+    monkeypatch.setattr(remote_backend, "_START_S", 1.0)
     service.trouble.start = ["hang"]
     with pytest.raises(SandboxBroken, match="did not start"):
         run(settings, retries="0")
@@ -108,7 +108,7 @@ def test_a_machine_that_says_nothing_is_timed_by_our_clock(
 def test_a_program_whose_machine_does_not_stop_it_is_stopped_by_our_clock(
     service: Loopback, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(e2b_backend, "_GRACE_S", -1.5)
+    monkeypatch.setattr(remote_backend, "_GRACE_S", -1.5)
     execution = run(settings, Program("python", "while True: pass", limits=Limits(wall_s=2.0)))
     assert execution.failure_class is FailureClass.TIMEOUT
     assert service.live == []

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from run_once import RunOnce
 
 WALLS = ["root", "user", "reduced-root", "reduced-user"] if os.geteuid() == 0 else ["user"]
 HOSTILE = Path(__file__).parents[3] / "hostile"
@@ -151,8 +152,13 @@ class Batch:
 
 
 @pytest.fixture(scope="module", params=WALLS)
-def batch(request: pytest.FixtureRequest) -> Batch:
+def batch(request: pytest.FixtureRequest, run_once: RunOnce) -> Batch:
     wall: str = request.param
+    return Batch(wall, run_once(f"ordinary-{wall}", lambda: run_all(wall)))
+
+
+def run_all(wall: str) -> dict[str, Any]:
+    """Run all programs behind a wall, and return the results by name."""
     command = [sys.executable, "-m", "spanproof.cli", "sandbox", "run", "--jsonl", "--workers", "2"]
     if wall.startswith("reduced"):
         within = [str(HOSTILE / "container.py"), wall.removeprefix("reduced-")]
@@ -166,7 +172,7 @@ def batch(request: pytest.FixtureRequest) -> Batch:
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(answers) == len(rows), done.stderr[-2000:]
-    return Batch(wall, {answer["id"]: answer for answer in answers})
+    return {answer["id"]: answer for answer in answers}
 
 
 @pytest.mark.parametrize("name", ORDINARY)

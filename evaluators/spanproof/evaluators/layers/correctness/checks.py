@@ -15,12 +15,13 @@ from spanproof.evaluators.layers.common import (
     first_to_leave,
     not_replayed,
     number_in,
+    replay_failed,
     replayed,
 )
 from spanproof.evaluators.model import ApiReport, MissingName, NoReplay, RunEvidence
 from spanproof.evaluators.replay.record import raised_type
 from spanproof.sandbox import FailureClass
-from spanproof.trace import Evidence, Label, Language, Outcome, Scored, Skipped, Snippet
+from spanproof.trace import Errored, Evidence, Label, Language, Outcome, Scored, Skipped, Snippet
 
 _CUT = "its source is cut on the trace"
 
@@ -48,7 +49,7 @@ def compiles(evidence: RunEvidence, snippet: Snippet) -> Outcome:
 def imports_exist(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     """Whether every module it imports is in the runtime."""
     report = _report(evidence, snippet)
-    if isinstance(report, Skipped):
+    if not isinstance(report, ApiReport):
         return report
     missing = [entry for entry in report.missing if entry.is_module]
     nowhere = _missed_by_the_run(snippet, report)
@@ -70,7 +71,7 @@ def attributes_exist(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         if looked_up:
             return _columns_exist(evidence, snippet, looked_up)
     report = _report(evidence, snippet)
-    if isinstance(report, Skipped):
+    if not isinstance(report, ApiReport):
         return report
     missing = [entry for entry in report.missing if not entry.is_module]
     if not missing and report.not_installed:
@@ -133,12 +134,18 @@ def _compiled_elsewhere(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     return Skipped(f"{snippet.language} is parsed by running it, and it was not run to its end")
 
 
-def _report(evidence: RunEvidence, snippet: Snippet) -> ApiReport | Skipped:
+def _report(evidence: RunEvidence, snippet: Snippet) -> ApiReport | Skipped | Errored:
     if snippet.language is not Language.PYTHON:
         return Skipped(f"names are looked up for Python, this is {snippet.language}")
     if snippet.truncated:
         return Skipped(_CUT)
     report = evidence.apis.get(snippet.id)
+    failed = replay_failed(evidence)
+    if report is None and failed is not None:
+        return Errored(failed.error_type or "ReplayFailed", failed.reason)
+    if report is not None and report.failed:
+        error_type, _, message = report.failed.partition(": ")
+        return Errored(error_type, f"names could not be looked up: {message}")
     if report is None:
         reason = evidence.replay.reason if isinstance(evidence.replay, NoReplay) else "it was not looked up"
         return Skipped(f"no runtime to look names up in: {reason}")

@@ -16,6 +16,7 @@ from spanproof.evaluators.layers.groundedness.model import Grounding
 from spanproof.evaluators.layers.groundedness.solve.solver import solve
 from spanproof.evaluators.layers.groundedness.sources.model import Context, gather
 from spanproof.evaluators.layers.groundedness.verdict.decide import ALL_RULES, decide
+from spanproof.evaluators.outcomes.known import numbers_in
 
 
 def ground(
@@ -28,6 +29,7 @@ def ground(
     system: str | None = None,
     arguments: Sequence[str] = (),
     errors: Sequence[str] = (),
+    code: Sequence[str] = (),
     without_rules: Collection[GroundednessRule] = (),
     choice: Choice | None = None,
 ) -> Grounding:
@@ -42,12 +44,14 @@ def ground(
         system: the system prompt; its values count as given.
         arguments: what the agent handed to tools, or the code it ran; their values count as given.
         errors: texts of calls that failed.
+        code: what the agent ran before it answered; a value that it writes down is no misquote.
         without_rules: rules that decide nothing.
         choice: other weights than those that are shipped.
     """
     context = Context(task or "", system or "", tuple(arguments), tuple(errors))
+    written = frozenset(number for source in code for number in numbers_in(source))
     solved = solve(gather(outputs, context), answer, synonyms, _today(now))
-    return decide(solved, choice or load_choice(), ALL_RULES.difference(without_rules))
+    return decide(solved, choice or load_choice(), ALL_RULES.difference(without_rules), written)
 
 
 def _today(now: datetime | None) -> date | None:

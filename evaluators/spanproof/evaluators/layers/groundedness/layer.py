@@ -106,6 +106,7 @@ def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
         system=given.system,
         arguments=given.arguments,
         errors=given.errors,
+        code=given.code,
         without_rules=evidence.hints.without_rules,
     )
     if grounding.verdict is Verdict.UNCERTAIN:
@@ -147,7 +148,7 @@ def _from_nothing(evidence: RunEvidence) -> Outcome:
     run = evidence.run
     assert run.answer is not None
     task = run.task if _OWNS_UP.search(run.answer.text) else None
-    grounding = ground([], run.answer.text, task)
+    grounding = ground([], run.answer.text, task, errors=given_to(evidence).errors)
     stated = [
         claim for claim in grounding.claims if claim.kind in _NUMERIC and claim.cause is Cause.NOT_FOUND
     ]

@@ -71,7 +71,7 @@ class ClaimEvidence:
         output: index of the output it is in, None for another source.
         text: the place in the source, as `key: value`.
         value: the cell's own characters, `source_text[start:end]`.
-        derivation: the program (`difference(56.7, 44.1) = 12.6`), empty where it is simply said there.
+        derivation: the program (`56.7 - 44.1 = 12.6`), empty where it is simply said there.
         others: further outputs that hold a part of what it is derived from.
         record: the record's number in the fact base.
         source: the kind of source, such as `output` or `task`.

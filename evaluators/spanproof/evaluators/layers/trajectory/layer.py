@@ -14,6 +14,7 @@ from spanproof.evaluators.layers.trajectory.recovery import is_open
 from spanproof.evaluators.layers.trajectory.spent import spent
 from spanproof.evaluators.layers.trajectory.steps import actions_of, read_by, turns_of
 from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.outcomes.grounding import explain_origin
 from spanproof.evaluators.outcomes.model import State
 from spanproof.evaluators.outcomes.recovery import Came
 from spanproof.trace import Ending, Judgement, Layer, Outcome, Skipped, SpanKind
@@ -101,8 +102,7 @@ def _completion(evidence: RunEvidence) -> Completion:
         return Completion(answered=False, how=f"the run failed{why}"[:200])
     made_up = evidence.account.fabricated
     if made_up:
-        how = f"the answer states {made_up[0].value}, which no source holds"
-        return Completion(answered=False, how=how)
+        return Completion(answered=False, how=explain_origin(made_up[0]))
     if evidence.account.reports_failure and _nothing_succeeded(evidence):
         return Completion(answered=False, reported=True, how="the answer reports that the task was not done")
     if answered or run.ending is Ending.ANSWERED:

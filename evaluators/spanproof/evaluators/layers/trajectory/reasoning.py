@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from spanproof.evaluators.layers.common import counted
 from spanproof.evaluators.layers.trajectory.weights import REASONING
 from spanproof.evaluators.outcomes.actions import Action
 from spanproof.evaluators.outcomes.failing import is_passing
@@ -41,12 +42,7 @@ def reasoning_quality(actions: Sequence[Action]) -> Outcome:
     measured = {name: good / total for name, (good, total) in parts.items() if total}
     weight = sum(REASONING[name] for name in measured)
     value = sum(REASONING[name] * share for name, share in measured.items()) / weight
-    forms = {
-        "stated": "{} of {} actions came with words",
-        "consistent": "{} of {} of them speak of what was done",
-        "errors_read": "{} of {} errors were read before the next try",
-    }
-    sentence = "; ".join(forms[name].format(*parts[name]) for name in measured)
+    sentence = "; ".join(_clause(name, *parts[name]) for name in measured)
     unread = [action for action in actions if action.error is not None and not _is_read(action, actions)]
     evidence = tuple(
         Evidence(
@@ -56,6 +52,16 @@ def reasoning_quality(actions: Sequence[Action]) -> Outcome:
         for action in unread[:10]
     )
     return Scored(value, None, sentence, evidence)
+
+
+def _clause(name: str, good: int, total: int) -> str:
+    """Return what one part found: how many of how many."""
+    if name == "stated":
+        return f"{good} of {counted(total, 'action')} came with words"
+    if name == "consistent":
+        return f"{good or 'none'} of them {'speak' if good > 1 else 'speaks'} of what was done"
+    verb = "was" if 1 in (good, total) else "were"
+    return f"{good} of {counted(total, 'error')} {verb} read before the next try"
 
 
 def _stated(actions: Sequence[Action]) -> tuple[int, int]:

@@ -23,7 +23,7 @@ from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.openai_agents import records
 from spanproof.instrumentors.spans.contexts import attach, current, detach_anywhere
 from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, LLM, TOOL, make_start
-from spanproof.instrumentors.spans.tracing import ABANDONED, OpenSpan, Tracing
+from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing, was_abandoned
 from spanproof.semconv import genai
 
 _KINDS = {
@@ -196,7 +196,7 @@ class SpanProcessor(TracingProcessor):
                 records.mark_hidden(opened, data, failed=False)
         finally:
             raised = sys.exception()
-            if raised is not None and raised is not call.handled and not isinstance(raised, ABANDONED):
+            if raised is not None and raised is not call.handled and not was_abandoned(raised):
                 records.fail(self._tracing, opened.span, raised)
             opened.close()
 
@@ -247,7 +247,7 @@ class SpanProcessor(TracingProcessor):
 
     def _close(self, record: Record, error: Any, *, is_turn: bool = False, stopped: bool = False) -> None:
         raised = _raised(record)
-        given_up = isinstance(raised, ABANDONED)
+        given_up = was_abandoned(raised)
         if given_up:
             raised = None
         message = records.error_message(error) or (record.failure if record.kind == AGENT else None)

@@ -20,7 +20,7 @@ from spanproof.sandbox.backends.docker.job import check_fixtures
 from spanproof.sandbox.backends.docker.pool import Pool
 from spanproof.sandbox.backends.jail.namespaces.host_paths import may_exist_on_host
 from spanproof.sandbox.backends.jail.namespaces.root import ENVIRONMENT, Bind
-from spanproof.sandbox.backends.jail.run.job import build_job, check_database_made
+from spanproof.sandbox.backends.jail.run.job import build_job, check_database_made, check_language
 from spanproof.sandbox.backends.jail.run.session import JailSession, Loan, build_session_job
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.environments import Environments, Leases
@@ -36,15 +36,18 @@ from spanproof.sandbox.model import (
     Program,
     SessionSpec,
 )
+from spanproof.sandbox.toolchains import TOOLCHAINS, build_script, read_outcome
 
 _GRACE_S = 15.0
+_ALWAYS = frozenset({"python", "bash", "sql", "javascript", "typescript"})
+"""What is known before the first container is up; it names the toolchains of its image."""
 
 
 class DockerSandbox(Sandbox):
     """Runs programs in containers; `workers` of them at once."""
 
     name = "docker"
-    languages = frozenset({"python", "bash", "sql", "javascript", "typescript"})
+    languages = _ALWAYS
     settings: ClassVar[Mapping[str, str]] = {
         "image": "The image programs find around them: needs python3, 3.11 or newer, and bash or node for"
         " those. Never pulled by itself. Default python:3.12-slim.",
@@ -91,6 +94,10 @@ class DockerSandbox(Sandbox):
 
     def run(self, program: Program) -> Execution:
         """Run one program; see `Sandbox.run`."""
+        if program.language in TOOLCHAINS:
+            script = build_script(program)
+            self._check_toolchain(program, script)
+            return read_outcome(program, self.run(script))
         with self._workers:
             container = self._taken(program.limits, program.fixtures)
             try:
@@ -100,6 +107,13 @@ class DockerSandbox(Sandbox):
                 self._pool.give_back(container)  # nothing was sent to it
                 raise
             return self._run(program, container, header, parts)
+
+    def _check_toolchain(self, program: Program, script: Program) -> None:
+        """Refuse a language whose toolchain is not in the image."""
+        with self._workers:
+            container = self._taken(script.limits, script.fixtures)
+            self._pool.give_back(container)
+        check_language(program.language, container.runtimes)
 
     def _run(self, program: Program, container: Container, header: Header, parts: list[bytes]) -> Execution:
         try:
@@ -141,6 +155,7 @@ class DockerSandbox(Sandbox):
         shape = Shape(limits.memory_bytes, limits.processes, limits.disk_bytes, binds)
         container = self._pool.take(shape)
         self.evidence = container.evidence
+        self.languages = _ALWAYS | container.runtimes.toolchains
         return container
 
     def _may_lie(self, path: str) -> bool:

@@ -20,6 +20,7 @@ from spanproof.sandbox.backends.jail.node import Node
 from spanproof.sandbox.backends.jail.run.job import Runtimes
 from spanproof.sandbox.errors import SandboxBroken, SandboxSilent, SandboxUnavailable
 from spanproof.sandbox.guest.wire import FROM_SUPERVISOR, BadFrame, Decoder, Frame, Header, encode
+from spanproof.sandbox.toolchains import TOOLCHAINS
 
 _START_S = 60.0
 _CLEAN_S = 20.0
@@ -91,12 +92,16 @@ class Container:
     def runtimes(self) -> Runtimes:
         """What the image has."""
         bash, found = self.facts.get("bash"), self.facts.get("node")
+        toolchains = self.facts.get("toolchains")
         path, version = found if isinstance(found, list) and len(found) == 2 else ("", ())
         return Runtimes(
             location="the container",
             bash=bash if isinstance(bash, str) else None,
             node=Node(str(path), tuple(map(int, version))) if path else None,
             duckdb=self.facts.get("duckdb") is True,
+            toolchains=frozenset(TOOLCHAINS).intersection(
+                map(str, toolchains) if isinstance(toolchains, list) else ()
+            ),
             node_remedy="name an image with Node.js",
             duckdb_remedy="name an image that has it",
         )

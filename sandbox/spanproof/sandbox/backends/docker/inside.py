@@ -49,6 +49,7 @@ from spanproof.sandbox.backends.jail.seccomp.rules import ENDS
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch, this_arch
 from spanproof.sandbox.fixed.run_fixtures import own_image
 from spanproof.sandbox.guest.wire import Frame, encode
+from spanproof.sandbox.toolchains import find_toolchains
 
 TMPFS = (root.BOX, "/tmp", "/dev/shm")  # noqa: S108 - the container's
 """All that can be written to in the container; each is root's, so a program changes only what is in it."""
@@ -267,6 +268,7 @@ def _hello(watched: bool, isolation: Isolation) -> dict[str, object]:
         "bash": shutil.which("bash"),
         "node": None if node is None else [node.path, node.version],
         "duckdb": find_spec("duckdb") is not None,
+        "toolchains": sorted(find_toolchains()),
     }
 
 

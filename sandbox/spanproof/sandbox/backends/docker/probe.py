@@ -7,6 +7,7 @@ from spanproof.sandbox.backends.docker.container import Container
 from spanproof.sandbox.backends.docker.daemon import Daemon, Settings, Shape
 from spanproof.sandbox.errors import SandboxError
 from spanproof.sandbox.model import Limits
+from spanproof.sandbox.toolchains import TOOLCHAINS
 
 _RUNC = "Use the runtime runc, on Linux 5.19 or newer."
 _START = (
@@ -56,7 +57,7 @@ def _container(daemon: Daemon) -> list[Feature]:
         ),
         *(
             _optional(name, name in container.runtimes.languages, "in the image", "Name an image with it.")
-            for name in ("bash", "javascript", "typescript")
+            for name in ("bash", "javascript", "typescript", *sorted(TOOLCHAINS))
         ),
     ]
 

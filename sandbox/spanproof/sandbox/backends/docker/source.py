@@ -52,7 +52,7 @@ importlib.import_module("'''
 def parcel() -> bytes:
     """The modules, as `BOOT` reads them."""
     sources = dict.fromkeys(("spanproof", "spanproof.sandbox", "spanproof.sandbox.backends", _PACKAGE), "")
-    for name in ("errors", "kernel", "model"):
+    for name in ("errors", "kernel", "model", "toolchains"):
         sources[f"spanproof.sandbox.{name}"] = (_SANDBOX / f"{name}.py").read_text("utf-8")
     for path in (Path(__file__).with_name(f"{name}.py") for name in ("inside", "unwatched")):
         sources[f"{_PACKAGE}.{path.stem}"] = path.read_text("utf-8")

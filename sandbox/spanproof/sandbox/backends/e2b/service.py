@@ -9,18 +9,81 @@ import importlib.util
 import os
 import re
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from spanproof.sandbox.backend import Feature
 from spanproof.sandbox.backends.e2b.settings import Settings
+from spanproof.sandbox.backends.remote.service import Host, Service, Stream
 from spanproof.sandbox.errors import SandboxBroken, SandboxError, SandboxUnavailable
 
 if TYPE_CHECKING:
     from e2b import Sandbox as Remote
 
+_USER = "root"  # the guest gives it up before a program runs; without it, nothing keeps programs apart
 _PROBE_S = 10.0
 _NOT_FOUND = 404
 _AN_ID = re.compile(r"[a-z0-9]{20}")
+
+
+class E2BService(Service):
+    """Machines of E2B, by its SDK."""
+
+    name = "e2b"
+    separating = "use a template whose commands may"
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.image = f"template {settings.template!r}"
+        self.lifetime_s = settings.lifetime_s
+        self.reuse = settings.reuse
+        self.retries = settings.retries
+        self.price_per_second = settings.price_per_second
+
+    def features(self) -> tuple[Feature, ...]:
+        """See `Service.features`; queries the service."""
+        return features(self._settings)
+
+    def make(self, lifetime_s: int) -> Host:
+        """See `Service.make`."""
+        return E2BHost(make_remote(self._settings, lifetime_s), self._settings)
+
+    def explain(self, problem: Exception, doing: str) -> SandboxError:
+        """See `Service.explain`."""
+        return error_of(problem, self._settings, doing)
+
+
+class E2BHost:
+    """One machine of E2B."""
+
+    def __init__(self, remote: Remote, settings: Settings) -> None:
+        self._remote = remote
+        self._settings = settings
+
+    @property
+    def id(self) -> str:
+        """Its name at the service."""
+        return self._remote.sandbox_id
+
+    def write(self, path: str, data: bytes) -> None:
+        """See `Host.write`."""
+        self._remote.files.write(path, data, user=_USER)
+
+    def start(self, command: str, *, talks: bool) -> Stream:
+        """See `Host.start`."""
+        return cast(
+            "Stream",
+            self._remote.commands.run(
+                command, background=True, user=_USER, stdin=talks, timeout=0, retain_output=False
+            ),
+        )
+
+    def prolong(self, seconds: int) -> None:
+        """See `Host.prolong`."""
+        self._remote.set_timeout(seconds)
+
+    def end(self) -> None:
+        """See `Host.end`."""
+        self._remote.kill(request_timeout=self._settings.request_timeout_s)
 
 
 def make_remote(settings: Settings, lifetime_s: int) -> Remote:

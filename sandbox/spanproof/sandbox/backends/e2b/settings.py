@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Final
 
-from spanproof.sandbox.errors import BadSetting
+from spanproof.sandbox.backends.remote.settings import Numbers, read_values
 
 KNOWN: Mapping[str, str] = {
     "template": "template of the machines: an ID, or a name with the tag of one build (base)",
@@ -36,35 +36,19 @@ class Settings:
     price_per_second: float | None = None
 
 
+_NUMBERS: Final[Numbers] = {
+    "request_timeout_s": (float, 0.1),
+    "lifetime_s": (int, 30),
+    "reuse": (int, 1),
+    "retries": (int, 0),
+    "price_per_second": (float, 0),
+}
+
+
 def read_settings(given: Mapping[str, str]) -> Settings:
     """Values of settings.
 
     Raises:
         BadSetting: one is not known, or is no number where one is needed.
     """
-    numbers: dict[str, tuple[Callable[[str], Any], float]] = {
-        "request_timeout_s": (float, 0.1),
-        "lifetime_s": (int, 30),
-        "reuse": (int, 1),
-        "retries": (int, 0),
-        "price_per_second": (float, 0),
-    }
-    values: dict[str, Any] = {}
-    for name, text in given.items():
-        if name not in KNOWN:
-            raise BadSetting(f"sandbox backend 'e2b' has no setting {name!r} (it has: {', '.join(KNOWN)})")
-        values[name] = _number(name, text, *numbers[name]) if name in numbers else text
-        if not text:
-            raise BadSetting(f"sandbox backend 'e2b': {name} is empty; leave it out for the default")
-    return Settings(**values)
-
-
-def _number(name: str, text: str, read: Callable[[str], Any], least: float) -> Any:
-    try:
-        value = read(text)
-    except ValueError:
-        value = None
-    if value is None or not least <= value < 1e9:
-        kind = "whole number" if read is int else "number"
-        raise BadSetting(f"sandbox backend 'e2b': {name}={text!r} is no {kind} of at least {least:g}")
-    return value
+    return Settings(**read_values("e2b", KNOWN, _NUMBERS, given))

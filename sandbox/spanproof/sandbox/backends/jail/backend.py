@@ -23,7 +23,8 @@ from spanproof.sandbox.backends.jail.pool import (
     select_kind,
     select_session_kind,
 )
-from spanproof.sandbox.backends.jail.run.job import build_job, check_database_made, here
+from spanproof.sandbox.backends.jail.run.ahead import plan_ahead
+from spanproof.sandbox.backends.jail.run.job import build_job, check_database_made, check_language, here
 from spanproof.sandbox.backends.jail.run.session import JailSession, Loan, build_session_job
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.environments import Environments, Leases
@@ -31,6 +32,7 @@ from spanproof.sandbox.errors import BadSetting, UnsupportedLanguage
 from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.guest.wire import Frame, Header
 from spanproof.sandbox.model import Execution, PackageSet, Program, SessionSpec, Tier
+from spanproof.sandbox.toolchains import TOOLCHAINS, build_script, read_outcome
 
 _GRACE_S = 15.0
 
@@ -60,11 +62,17 @@ class JailSandbox(Sandbox):
 
     def run(self, program: Program) -> Execution:
         """Run one program; see `Sandbox.run`."""
+        if program.language in TOOLCHAINS:
+            check_language(program.language, self._runtimes)
+            return read_outcome(program, self.run(build_script(program)))
         header, parts = build_job(program, self._runtimes)
+        plan = plan_ahead(header) if self._pool.tier() is Tier.FULL else None
+        if plan is not None:
+            header["ahead"] = plan
         kind = self._kind_with(program.fixtures.packages) or select_kind(program)
         self._turns.get()
         try:
-            answer = self._answer(header, parts, program.limits.wall_s, kind)
+            answer = self._answer(header, parts, program, kind)
         finally:
             self._turns.put(None)
         execution = build_execution(
@@ -77,11 +85,11 @@ class JailSandbox(Sandbox):
         check_database_made(answer.header, execution, program)
         return execution
 
-    def _answer(self, header: Header, parts: list[bytes], wall_s: float, kind: Kind) -> Frame:
-        supervisor = self._pool.take(kind)
+    def _answer(self, header: Header, parts: list[bytes], program: Program, kind: Kind) -> Frame:
+        supervisor = self._pool.take(kind, program.language if "ahead" in header else "")
         try:
             supervisor.send(header, parts)
-            answer = supervisor.receive(wall_s + _GRACE_S)
+            answer = supervisor.receive(program.limits.wall_s + _GRACE_S)
         except BaseException:
             supervisor.close()
             raise

@@ -117,6 +117,7 @@ class Armed:
 
     Attributes:
         token: what its own messages bear.
+        ahead: the command of the interpreter that it has become already; see `run.ahead`.
     """
 
     guest: WaitingGuest
@@ -125,6 +126,7 @@ class Armed:
     stdout: int
     stderr: int
     token: str
+    ahead: tuple[str, ...] = ()
 
     def close(self) -> None:
         """Close our ends."""

@@ -89,8 +89,13 @@ class Pool:
         self._lock = threading.Lock()
         self._closed = False
 
-    def take(self, kind: Kind) -> SupervisorLink:
+    def take(self, kind: Kind, ahead: str = "") -> SupervisorLink:
         """Lend a supervisor to one caller; a plain one where that kind cannot be had.
+
+        Args:
+            kind: its interpreter.
+            ahead: the language whose interpreter it starts for the next program, and has started for this
+                one if it had one of that language before.
 
         Raises:
             SandboxUnavailable: this machine cannot run a jail.
@@ -99,12 +104,12 @@ class Pool:
         family = self._family(kind)
         try:
             if not family.unfit:
-                return self._take(family)
+                return self._take(family, ahead)
         except SandboxUnavailable:
             if not family.kind.preload:
                 raise
             family.unfit = True
-        return self._take(self._families[PLAIN])
+        return self._take(self._families[PLAIN], ahead)
 
     def _family(self, kind: Kind) -> _Family:
         with self._lock:
@@ -114,9 +119,10 @@ class Pool:
             family.taken_at = time.monotonic()
             return family
 
-    def _take(self, family: _Family) -> SupervisorLink:
+    def _take(self, family: _Family, ahead: str) -> SupervisorLink:
         with family.lock:
-            supervisor = self._taken(family)
+            supervisor = self._taken(family, ahead)
+            supervisor.ahead = ahead
             family.lent.add(supervisor)
         if family.kind.binds:
             self._make_room()
@@ -131,11 +137,11 @@ class Pool:
                 if not any(supervisor.open for supervisor in family.lent):
                     _end(family)
 
-    def _taken(self, family: _Family) -> SupervisorLink:
+    def _taken(self, family: _Family, ahead: str) -> SupervisorLink:
         if self._closed:
             raise SandboxBroken("the sandbox is closed")
-        while family.idle:
-            supervisor = family.idle.pop()
+        while (supervisor := _fitting(family.idle, ahead)) is not None:
+            family.idle.remove(supervisor)
             if supervisor.alive:
                 return supervisor
             supervisor.close()
@@ -177,6 +183,15 @@ class Pool:
         for family in families:
             with family.lock:
                 _end(family)
+
+
+def _fitting(idle: list[SupervisorLink], ahead: str) -> SupervisorLink | None:
+    """The one given back last that has this interpreter, else one that has none.
+
+    One that has another's would throw it away: another supervisor costs less.
+    """
+    same = (one for one in reversed(idle) if one.ahead == ahead)
+    return next(same, None) or next((one for one in reversed(idle) if not one.ahead), None)
 
 
 def _end(family: _Family) -> None:

@@ -12,7 +12,7 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from spanproof.sandbox import kernel
@@ -25,6 +25,7 @@ from spanproof.sandbox.backends.jail.reduced import landlock
 from spanproof.sandbox.backends.jail.seccomp.syscalls import ARCHES, this_arch
 from spanproof.sandbox.errors import SandboxError
 from spanproof.sandbox.model import Tier
+from spanproof.sandbox.toolchains import TOOLCHAINS, find_toolchains
 
 _TRY_NAMESPACES = (
     "import ctypes, sys; libc = ctypes.CDLL(None, use_errno=True);"
@@ -47,7 +48,8 @@ _LANDLOCK_REMEDY = (
 
 _COUNTED_INSTEAD = (
     "not writable: memory of a whole process tree, with that of its sockets, pipes, epoll and page tables,"
-    " is bounded by no kernel; it is counted every 50 ms, and a program over its limit ends then"
+    " is bounded by no kernel; it is counted every 50 ms, and a program over its limit ends then;"
+    " what the kernel holds for mappings and for locks on parts of files is not counted"
 )
 _CONTROL_GROUPS_REMEDY = (
     "Run as root, or where systemd delegates a group with the memory controller to this user:"
@@ -80,6 +82,7 @@ def availability(demanded: Tier = Tier.FULL) -> Availability:
         *(_needed(feature, needed is Tier.REDUCED) for feature in (*reduced, smaller) if feature is not None),
         _control_groups(),
         _node(),
+        *_toolchains(),
     )
     return Availability("jail", features, tier)
 
@@ -249,3 +252,15 @@ def _node() -> Feature:
         return Feature(name=name, present=False, required=False, detail="no node", remedy=REMEDY)
     detail = f"{', '.join(sorted(found.languages))} by {found.path}"
     return Feature(name=name, present=True, required=False, detail=detail)
+
+
+def _toolchains() -> Iterator[Feature]:
+    """Languages that a toolchain of this machine runs, each with what it needs where that is not here."""
+    found = find_toolchains()
+    for name, each in sorted(TOOLCHAINS.items()):
+        tools = " and ".join(each.tools)
+        if name in found:
+            yield Feature(name=name, present=True, required=False, detail=f"by {tools}")
+        else:
+            remedy = f"Put {tools} under /usr; Debian has it in {each.package}."
+            yield Feature(name=name, present=False, required=False, detail=f"no {tools}", remedy=remedy)

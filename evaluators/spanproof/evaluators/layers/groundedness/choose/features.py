@@ -19,10 +19,11 @@ from spanproof.evaluators.layers.groundedness.solve.derive import Derivation, De
 from spanproof.evaluators.layers.groundedness.solve.match import Match
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
+from spanproof.evaluators.layers.groundedness.values.model import Kind, Value, is_year
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
+_ONE_NUMBER = re.compile(r"\D*(?P<digits>\d[\d,.]*\d|\d)[^\d\w]{0,3}[^\W\d]*[^\d\w]*")
 _BEST = 8
 _MAX_BARE = 80
 _NEAR = 40
@@ -164,15 +165,16 @@ def _digits(number: float, step: float) -> float:
 def misprint(binding: Binding, base: FactBase, sources: Sequence[Source]) -> float:
     """Return how near another value's characters are: its scope where one character or two exchanged differ."""  # noqa: E501
     frame = binding.frame
-    said = frame.text.strip("#$€£ ").lower()
+    said = _numeral(frame.text)
     best = 0.0
     if frame.mention.value.kind is Kind.ID:
+        name = frame.text.strip("#$€£ ").lower()
         for fact in base.by_kind[Kind.ID][:4000]:
-            if sources[fact.source].kind is SourceKind.OUTPUT and slipped(said, fact.value.text):
+            if sources[fact.source].kind is SourceKind.OUTPUT and slipped(name, fact.value.text):
                 return 1.0
         return 0.0
     for each in binding.other[:20]:
-        known = base.texts[each.fact.source][each.fact.start : each.fact.end].strip("#$€£ ").lower()
+        known = _numeral(base.texts[each.fact.source][each.fact.start : each.fact.end])
         if slipped(said, known):
             best = max(best, 0.2 + 0.4 * each.scope + 0.4 * each.name)
     return best
@@ -203,6 +205,12 @@ def same_digits(binding: Binding, rival: Scored, base: FactBase) -> bool:
     """Return whether a rival differs in its sign or its scale only: which of them is meant is not certain."""
     text = base.texts[rival.fact.source][rival.fact.start : rival.fact.end]
     return _significant(text.strip("#$€£ ()")) == _significant(binding.frame.text.strip("#$€£ ()"))
+
+
+def _numeral(text: str) -> str:
+    """Return the digits that a text writes as one number, without its unit or currency; else the text."""
+    found = _ONE_NUMBER.fullmatch(text)
+    return found["digits"] if found is not None else text.strip("#$€£ ").lower()
 
 
 def _significant(text: str) -> str:
@@ -304,13 +312,13 @@ def _find_slip(
     frame: Frame, others: Sequence[Scored], base: FactBase, sources: Sequence[Source], read: AnswerFrames
 ) -> Scored | None:
     """Return the value of which the stated one is a misprint: one that is near, or was printed last."""
-    digits = frame.text.strip("#$€£ ").lower()
+    digits = _numeral(frame.text)
     kind = frame.mention.value.kind
     # What prints no amount, such as a closing `None`, is no last word.
-    amounts = (fact for number in NUMERIC for fact in base.by_kind[number])
-    last = max((each.source for each in amounts if sources[each.source].kind is SourceKind.OUTPUT), default=0)
+    outputs = (each for each in base.amount_sources if sources[each].kind is SourceKind.OUTPUT)
+    last = max(outputs, default=0)
     for place, each in enumerate(others):
-        known = base.texts[each.fact.source][each.fact.start : each.fact.end].strip("#$€£ ").lower()
+        known = _numeral(base.texts[each.fact.source][each.fact.start : each.fact.end])
         close = place < _BEST and (each.name >= 0.5 or each.scope >= 0.5 or _is_lone(each, others, kind))
         close = close or (each.fact.source == last and is_bare(each.fact, base))
         if not close or each.fact.role is Role.HEADER or not slipped(digits, known):
@@ -334,8 +342,7 @@ def is_unmistakable(binding: Binding, base: FactBase, sources: Sequence[Source],
     """
     equal = next((each for each in binding.equal if _is_output(each, sources)), None)
     said = binding.frame.mention.value
-    matches = (Match.EXACT, Match.ROUNDED, Match.MINOR)
-    if equal is None or equal.match not in matches or said.kind is Kind.ID:
+    if equal is None or said.kind is Kind.ID or not _is_as_written(said, equal):
         return False
     bare = is_bare(equal.fact, base)
     if said.kind not in (Kind.DATE, Kind.TIME) and _digits(said.number, said.step) < (2 if bare else 3):
@@ -354,15 +361,30 @@ def is_unmistakable(binding: Binding, base: FactBase, sources: Sequence[Source],
     return not any(each.fact.words == equal.fact.words or each.total > equal.total + 0.5 for each in rivals)
 
 
+def _is_as_written(said: Value, equal: Scored) -> bool:
+    """Return whether the source writes the stated value, or the number before a unit that it leaves out.
+
+    A bare duration is in seconds and a bare size in bytes more often than in the unit that the answer names.
+    """
+    if equal.match is Match.UNSCALED:
+        named = said.kind is Kind.QUANTITY and said.unit not in ("time", "data")
+        return named and said.scale == 1.0 and not equal.fact.value.unit
+    return equal.match in (Match.EXACT, Match.ROUNDED, Match.MINOR)
+
+
 def is_given(binding: Binding, sources: Sequence[Source]) -> bool:
-    """Return whether a date, a time or a number of three digits is given, and no output is about it.
+    """Return whether a date, a time, a percentage or a number of three digits is given.
+
+    It is not where an output is about it.
 
     What an agent called a tool with is what the tool's output is about: a date among the arguments is as good
     as one in the output.
     """
     said = binding.frame.mention.value
     timely = said.kind in (Kind.DATE, Kind.TIME)
-    if said.kind is Kind.ID or not (timely or _digits(said.number, said.step) >= 3):
+    # "Add 21 %" is answered by "with 21 % on top".
+    percents = said.kind is Kind.PERCENT and any(each.fact.value.kind is said.kind for each in binding.equal)
+    if said.kind is Kind.ID or not (timely or percents or _digits(said.number, said.step) >= 3):
         return False
     given = {sources[each.fact.source].kind for each in binding.equal if each.match is not Match.SIDE}
     given -= {SourceKind.OUTPUT, SourceKind.ERROR}

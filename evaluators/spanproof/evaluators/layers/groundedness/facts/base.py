@@ -111,6 +111,7 @@ class FactBase:
     scales: dict[int, float] = field(default_factory=dict)
     cut: bool = False
     years: set[int] = field(default_factory=set)
+    amount_sources: set[int] = field(default_factory=set)
 
     def names_year(self, year: int) -> bool:
         """Return whether a column, a row or a header is named by a year."""
@@ -172,31 +173,32 @@ class FactBase:
         mentions = scan_cached(text) if len(text) <= _LONG_TEXT else ()
         stripped = text.strip()
         lowered = stripped.lower()
-        base = Fact(Value(Kind.TEXT), source, record, path, words, start, end, (start, end), role)
+        cell = (start, end)
+
+        def add(value: Value) -> None:
+            self._add(Fact(value, source, record, path, words, start, end, cell, role))
+
         if lowered in _BOOLS or lowered in ("none", "null", "nan"):
-            value = Value(Kind.BOOL, number=float(_BOOLS.get(lowered, False)), text=lowered)
-            self._add(replace(base, value=value))
+            add(Value(Kind.BOOL, number=float(_BOOLS.get(lowered, False)), text=lowered))
             return
         whole = len(mentions) == 1 and _covers(mentions[0], text)
         for mention in mentions:
             if mention.spelled and not whole:
                 continue
             value, factor, scaled = self._in_unit(mention.value, path, record, text if whole else "")
-            self._add(
-                replace(base, value=value, start=start + mention.start, end=start + mention.end,
-                        factor=factor, known_scale=scaled)
-            )  # fmt: skip
+            place = (start + mention.start, start + mention.end)
+            self._add(Fact(value, source, record, path, words, *place, cell, role, factor, scaled))
         if whole and _BARE_NUMBER.fullmatch(stripped) and (quoted or lowered.startswith("#")):
-            self._add(replace(base, value=Value(Kind.ID, text=lowered.lstrip("#"))))
+            add(Value(Kind.ID, text=lowered.lstrip("#")))
         if whole and not quoted and mentions[0].value.kind is Kind.ID and stripped.isdigit():
             # A count of bytes has as many digits as an identifier.
             number = Value(Kind.NUMBER, number=float(stripped), step=1.0)
             value, factor, scaled = self._in_unit(number, path, record, text)
-            self._add(replace(base, value=value, factor=factor, known_scale=scaled))
+            self._add(Fact(value, source, record, path, words, start, end, cell, role, factor, scaled))
         if not whole and stripped and len(text) <= _LONG_TEXT:
             tokens = tuple(base_form(word) for word in split_name(stripped))
             if tokens:
-                self._add(replace(base, value=Value(Kind.TEXT, text=" ".join(tokens))))
+                add(Value(Kind.TEXT, text=" ".join(tokens)))
 
     def add_mention(self, record: int, mention: Mention, offset: int, words: frozenset[str]) -> None:
         """Add a value that a sentence writes, with the words about it."""
@@ -237,6 +239,8 @@ class FactBase:
         self.facts.append(fact)
         self.by_record[fact.record].append(fact)
         self.by_kind[fact.value.kind].append(fact)
+        if fact.value.kind in NUMERIC:
+            self.amount_sources.add(fact.source)
         if fact.value.kind is Kind.TEXT:
             tokens = tuple(fact.value.text.split())
             self.by_text[tokens[0]].append((tokens, fact))

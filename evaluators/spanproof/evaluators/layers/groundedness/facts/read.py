@@ -22,6 +22,8 @@ from spanproof.evaluators.layers.groundedness.facts.tables import (
 from spanproof.evaluators.layers.groundedness.facts.tree import add_tree
 
 MAX_CHARS = 400_000
+# How many lines may be above a table without a blank line between: each costs a look at all that follow.
+_MAX_ABOVE = 20
 _OPENS = re.compile(r"(?m)(?:^|[:=>]\s*|^\s+|\s)(?=[{\[]|\w+\(\w+=)")
 # The colon of "at 19:45" parts nothing.
 _PARTS = r"(?:=|(?<!\d):|:(?!\d))"
@@ -73,14 +75,18 @@ def _literal_in(text: str, at: int, end: int) -> tuple[Node, int, int] | None:
 
 
 def _read_lines(base: FactBase, source: int, lines: list[Line], parent: int | None, about: str) -> None:
-    at = 0
+    at = above_table = 0
     while at < len(lines):
         if not lines[at].text.strip():
             at += 1
+            above_table = 0
             continue
         rest = lines[at : at + 3000]
         pairs = _pairs(rest)
-        table = None if pairs >= 2 else (read_delimited(rest) or read_aligned(rest))
+        table = None if pairs >= 2 else read_delimited(rest)
+        if table is None and pairs < 2 and above_table < _MAX_ABOVE:
+            table = read_aligned(rest)
+            above_table += 1
         if table is not None:
             rows, used = table
             above = lines[at - 1].text if at else ""

@@ -6,17 +6,23 @@ another one. The score of a fact is how much of its field's name is said, and ho
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from heapq import nsmallest
+from itertools import chain, islice
 from math import log
 
 from spanproof.evaluators.layers.groundedness.claims.frames import Bound, Frame
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
+from spanproof.evaluators.layers.groundedness.solve.columns import Amounts, Column, Columns, Identifiers
 from spanproof.evaluators.layers.groundedness.solve.match import Match, comparable, compare
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
 from spanproof.evaluators.layers.groundedness.values.words import classes_of
 
 MAX_SCORED = 4000
+MAX_KEPT = 40
+_AMOUNTS = (Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +46,14 @@ class Scored:
     @property
     def total(self) -> float:
         """Return one number to rank by."""
+        return self.total_in(self.scope)
+
+    def total_in(self, scope: float) -> float:
+        """Return that of a fact that differs in how near its record is named only."""
         return (
             self.name
             + 0.5 * self.label
-            + self.scope
+            + scope
             + 0.4 * self.year
             + (0.0 if self.fact.role is Role.CELL else -0.1)
         )
@@ -73,7 +83,10 @@ class Binder:
     def __init__(self, base: FactBase, outputs: int, instructions: Collection[int] = ()) -> None:
         self.base = base
         self.outputs = outputs
-        self._instructions = frozenset(instructions)
+        self.instructions = frozenset(instructions)
+        amounts = chain.from_iterable(base.by_kind[kind] for kind in _AMOUNTS)
+        self._amounts = Amounts(base, list(islice(amounts, MAX_SCORED)))
+        self._identifiers = Identifiers(base, base.by_kind[Kind.ID][:MAX_SCORED])
         counts: dict[str, int] = {}
         names = {(fact.path, fact.words) for fact in base.facts if fact.words}
         for _, words in names:
@@ -84,54 +97,35 @@ class Binder:
     def bind(self, frame: Frame) -> Binding:
         """Return a frame's binding."""
         binding = Binding(frame)
-        scopes = self.scopes(frame)
-        binding.scoped = bool(scopes)
-        names: dict[frozenset[str], tuple[float, float]] = {}
-        for fact in self._candidates(frame):
-            match = compare(frame, fact)
-            # A system prompt is full of examples: its "54 people" gives no $54.
-            if fact.source in self._instructions and fact.value.kind is not frame.mention.value.kind:
-                continue
-            only_operand = match is Match.NONE and not comparable(frame.mention.value, fact.value)
-            if only_operand and frame.mention.value.kind is not Kind.PERCENT:
-                continue
-            if fact.words not in names:
-                names[fact.words] = self.naming(fact.words, frame)
-            name, label = names[fact.words]
-            if match is Match.NONE and is_year(fact.value) and not is_year(frame.mention.value):
-                continue
-            year = 0
-            if frame.years and fact.years:
-                year = 1 if frame.years & fact.years else -1
-            scored = Scored(fact, match, name, label, self.scope(fact.record, scopes), year)
-            if only_operand:
-                binding.operands.append(scored)
-                continue
-            binding.compared += 1
-            (binding.other if match is Match.NONE else binding.equal).append(scored)
+        search = _Search(self, frame)
+        binding.scoped = bool(search.scopes)
+        kind = frame.mention.value.kind
+        if kind in NUMERIC:
+            search.bind(binding, self._amounts)
+        elif kind is Kind.ID:
+            search.bind(binding, self._identifiers)
+        for fact in self._others(frame):
+            search.put(binding, fact, compare(frame, fact))
         binding.equal.sort(key=lambda each: (-each.total - 0.5 * each.match.value, each.fact.source))
         binding.other.sort(key=lambda each: -each.total)
         binding.operands.sort(key=lambda each: -each.total)
-        del binding.equal[12:], binding.other[40:], binding.operands[40:]
+        del binding.equal[12:], binding.other[MAX_KEPT:], binding.operands[MAX_KEPT:]
         return binding
 
-    def _candidates(self, frame: Frame) -> list[Fact]:
-        kind = frame.mention.value.kind
-        if kind in NUMERIC:
-            found = [
-                fact
-                for each in (Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY)
-                for fact in self.base.by_kind[each]
-            ]
-            if kind is Kind.NUMBER and frame.mention.value.step == 1:
-                found = found + self.base.by_kind[Kind.DATE]
-                digits = frame.text.lstrip("#").lower()
-                found += [fact for _, fact in self.base.by_text.get(f"#{digits}", ())]
-                if frame.ends:
-                    found += [fact for fact in self.base.by_kind[Kind.ID] if fact.value.text.endswith(digits)]
-        else:
-            found = self.base.by_kind[kind]
-        return found[:MAX_SCORED]
+    def _others(self, frame: Frame) -> list[Fact]:
+        """Return the facts that are in no column and could be meant by a frame."""
+        value = frame.mention.value
+        if value.kind is Kind.ID:
+            return []
+        if value.kind not in NUMERIC:
+            return self.base.by_kind[value.kind][:MAX_SCORED]
+        if value.kind is not Kind.NUMBER or value.step != 1:
+            return []
+        digits = frame.text.lstrip("#").lower()
+        found = self.base.by_kind[Kind.DATE] + [fact for _, fact in self.base.by_text.get(f"#{digits}", ())]
+        if frame.ends:
+            found += [fact for fact in self.base.by_kind[Kind.ID] if fact.value.text.endswith(digits)]
+        return found[: MAX_SCORED - len(self._amounts.facts)]
 
     def scopes(self, frame: Frame) -> dict[int, float]:
         """Return the records a frame is about, each with how near it is named; 1 is the nearest."""
@@ -154,10 +148,10 @@ class Binder:
         most = max(weights.values())
         return {record: weight / most for record, weight in weights.items()} if most > 0.05 else {}
 
-    def scope(self, record: int, scopes: dict[int, float]) -> float:
-        """Return how near a record, or one that it is in, is named."""
+    def scope(self, record: int, scopes: dict[int, float], skipped: int = 0) -> float:
+        """Return how near a record, or one that it is in, is named; of these the innermost may be skipped."""
         total = 0.0
-        for distance, outer in enumerate(self.base.chain(record)):
+        for distance, outer in islice(enumerate(self.base.chain(record)), skipped, None):
             total = max(total, scopes.get(outer, 0.0) * 0.85**distance)
         return total
 
@@ -184,3 +178,97 @@ class Binder:
                 frame.label
             )
         return said / whole, label
+
+
+class _Search:
+    """The search for one frame: what has been worked out of the records and names it met."""
+
+    def __init__(self, binder: Binder, frame: Frame) -> None:
+        self.scopes = binder.scopes(frame)
+        self._binder = binder
+        self._frame = frame
+        self._names: dict[frozenset[str], tuple[float, float]] = {}
+        self._around: dict[int | None, float] = {}
+
+    def put(self, binding: Binding, fact: Fact, match: Match) -> None:
+        """Add a fact to the list it belongs to, if it could be meant."""
+        kept = self._list_for(binding, fact, match)
+        if kept is None:
+            return
+        kept.append(self._score(fact, match))
+        binding.compared += kept is not binding.operands
+
+    def bind(self, binding: Binding, columns: Columns) -> None:
+        """Put the facts that give the stated value, and the best of those that give another."""
+        equal: set[int] = set()
+        for at in columns.may_match(self._frame):
+            match = compare(self._frame, columns.facts[at])
+            if match is not Match.NONE:
+                equal.add(at)
+                self.put(binding, columns.facts[at], match)
+        equal_of = Counter(columns.column_of[at] for at in equal)
+        others: list[tuple[float, int]] = []
+        operands: list[tuple[float, int]] = []
+        for number, column in enumerate(columns.columns):
+            kept = self._list_for(binding, column.sample, Match.NONE)
+            if kept is binding.operands:
+                operands += self._rank(column, equal)
+            elif kept is binding.other:
+                others += self._rank(column, equal)
+                binding.compared += column.size - equal_of[number]
+        binding.other += self._best(columns, others)
+        binding.operands += self._best(columns, operands)
+
+    def _best(self, columns: Columns, ranked: list[tuple[float, int]]) -> list[Scored]:
+        return [self._score(columns.facts[at], Match.NONE) for _, at in nsmallest(MAX_KEPT, ranked)]
+
+    def _list_for(self, binding: Binding, fact: Fact, match: Match) -> list[Scored] | None:
+        """Return where a fact belongs; None where it could not be meant."""
+        said = self._frame.mention.value
+        # A system prompt is full of examples: its "54 people" gives no $54.
+        if fact.source in self._binder.instructions and fact.value.kind is not said.kind:
+            return None
+        if match is not Match.NONE:
+            return binding.equal
+        if is_year(fact.value) and not is_year(said):
+            return None
+        if comparable(said, fact.value):
+            return binding.other
+        return binding.operands if said.kind is Kind.PERCENT else None
+
+    def _rank(self, column: Column, equal: set[int]) -> Iterator[tuple[float, int]]:
+        """Yield the places of a column's facts that are not equal, each after how well it fits, negative.
+
+        Of those that fit equally well, because none of their records is named, the first are enough.
+        """
+        sample = self._score(column.sample, Match.NONE)
+        for parent, siblings in column.groups.items():
+            around = self._scope_around(parent, siblings.members[0][1])
+            for record in self.scopes.keys() & siblings.by_record.keys():
+                fit = -sample.total_in(max(around, self.scopes[record]))
+                yield from ((fit, at) for at in siblings.by_record[record] if at not in equal)
+            fit = -sample.total_in(around)
+            unnamed = (at for at, record in siblings.members if record not in self.scopes and at not in equal)
+            yield from ((fit, at) for at in islice(unnamed, MAX_KEPT))
+
+    def _score(self, fact: Fact, match: Match) -> Scored:
+        if fact.words not in self._names:
+            self._names[fact.words] = self._binder.naming(fact.words, self._frame)
+        name, label = self._names[fact.words]
+        year = 0
+        if self._frame.years and fact.years:
+            year = 1 if self._frame.years & fact.years else -1
+        return Scored(fact, match, name, label, self._scope(fact.record), year)
+
+    def _scope(self, record: int) -> float:
+        """Return how near a record, or one that it is in, is named; see `Binder.scope`."""
+        around = self._scope_around(self._binder.base.records[record].parent, record)
+        return max(around, self.scopes.get(record, 0.0))
+
+    def _scope_around(self, parent: int | None, record: int) -> float:
+        """Return how near those are named that a record of this parent is in."""
+        if not self.scopes:
+            return 0.0
+        if parent not in self._around:
+            self._around[parent] = self._binder.scope(record, self.scopes, skipped=1)
+        return self._around[parent]

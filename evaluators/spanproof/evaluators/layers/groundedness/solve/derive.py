@@ -45,6 +45,7 @@ class Op(StrEnum):
     SPAN = "time between"
 
 
+_SIGNS = {Op.SUM: " + ", Op.DIFFERENCE: " - ", Op.PRODUCT: " × ", Op.RATIO: " / "}
 _CUES = {
     Op.SUM: "total sum combined altogether overall together all add aggregate entire",
     Op.DIFFERENCE: "difference more less change increase decrease decline rise fall drop grow gap left remain save refund exceed higher lower reduce additional extra short fewer",  # noqa: E501
@@ -85,10 +86,13 @@ class Derived:
     year: int = 0
 
     def program(self, base: FactBase) -> str:
-        """Return the program as text: `difference(56.7, 44.1) = 12.6`."""
+        """Return the program as text: `56.7 - 44.1 = 12.6`, or `mean(3, 4, 5) = 4`."""
         inside = self.said or tuple(
             base.texts[fact.source][fact.start : fact.end] for fact in self.operands[:6]
         )
+        if self.op in _SIGNS and len(inside) > 1:
+            dots = f"{_SIGNS[self.op]}…" if len(self.operands) > 6 else ""
+            return f"{_SIGNS[self.op].join(inside)}{dots} = {self.value:.10g}"
         dots = ", …" if len(self.operands) > 6 else ""
         return f"{self.op}({', '.join(inside)}{dots}) = {self.value:.10g}"
 
@@ -129,7 +133,7 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
             not signed and same_number(abs(target), value, width)
         )
         hit = hit or (plain != target and same_number(abs(plain), value, width / frame.mention.value.factor))
-        hit = hit or (_is_plain(result) and is_in_minor_units(frame.mention.value, value))
+        hit = hit or (is_in_minor_units(frame.mention.value, value) and _is_plain(result))
         if hit:
             hits.append(result)
         elif result.cued:

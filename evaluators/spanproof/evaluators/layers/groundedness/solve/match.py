@@ -84,12 +84,16 @@ def is_in_minor_units(said: Value, known: float) -> bool:
     return abs(cents) >= 100 and cents == known and abs(100 * said.number - cents) < 1e-6
 
 
+def width_of(frame: Frame) -> float:
+    """Return how wide a range of amounts a frame's number means."""
+    said = frame.mention.value
+    return max(said.step, 0.1 * abs(said.number)) if frame.bound is Bound.ABOUT else said.step
+
+
 def _numbers(frame: Frame, said: Value, known: Value, fact: Fact) -> Match:
     if not comparable(said, known):
         return Match.NONE
-    step = said.step
-    if frame.bound is Bound.ABOUT:
-        step = max(step, 0.1 * abs(said.number))
+    step = width_of(frame)
     amount, amount_step = said.amount, said.step / said.factor
     known_amount = known.number
     for target, candidate, width, match in (

@@ -15,7 +15,7 @@ _INSTRUCTING = frozenset(("system", "developer"))
 
 
 def given_to(evidence: RunEvidence) -> Context:
-    """Return what the run was given; code it ran is none of it, for what code writes down proves nothing."""
+    """Return what the run was given; the code it ran is apart, for what code writes down proves nothing."""
     tasks = [turn.task for turn in evidence.earlier if turn.task] + [evidence.run.task or ""]
     arguments: list[str] = []
     errors: list[str] = []
@@ -30,6 +30,7 @@ def given_to(evidence: RunEvidence) -> Context:
         _system_prompt(evidence),
         tuple(arguments[:_MAX_ARGUMENTS]),
         tuple(errors[:_MAX_ARGUMENTS]),
+        tuple(each.source for each in evidence.run.snippets if each.executed and not each.is_final),
     )
 
 

@@ -38,12 +38,14 @@ class Context:
         system: the system prompt.
         arguments: what the agent handed to tools, or the code it ran.
         errors: texts of calls that failed.
+        code: what the agent ran before it answered. Its literals prove nothing, and are no misquotes.
     """
 
     task: str = ""
     system: str = ""
     arguments: Sequence[str] = ()
     errors: Sequence[str] = ()
+    code: Sequence[str] = ()
 
 
 def gather(outputs: Sequence[str], context: Context) -> list[Source]:

@@ -98,7 +98,7 @@ _MENTION = re.compile(
     | (?P<num>(?P<open>\((?=[^()]{{1,20}}\)))?(?<![\w])(?P<sign>[-−–+](?=[\d.$€£]))?(?:(?P<cur>{_CUR})\s{{0,3}}(?P<sign2>[-−])?)?
         (?<![\d.])(?P<n>{_NUMERAL})(?!\d)
         (?:\s?(?P<pct>%|\bpercent(?:age\s+points?)?\b|\bper\s?cent\b|\bProzent\b|\bpp\b)
-          |(?:[\s-]?(?P<scale>{_SCALE})\b\.?)?(?:\s?(?P<cur2>{_CUR})(?!\w)|[\s-](?P<curw>dollars?|euros?|yen|rupees?|bucks|francs?|cents?)\b)?
+          |(?:[\s-]?(?P<scale>{_SCALE})\b\.?)?(?:\s?(?P<cur2>{_CUR})(?!\w)|[\s-](?P<curw>(?:U\.?S\.?\s)?dollars?|euros?|yen|rupees?|bucks|francs?|cents?)\b)?
            (?:[\s-]?(?P<unit>{_UNIT})(?:s|es)?\b)?
         )?)
     | {_LETTERS}
@@ -232,7 +232,8 @@ def _number(match: re.Match[str]) -> Mention:
         None if other is None else other * factor,
         factor=abs(factor),
     )
-    while match.string[end - 1].isspace():
+    # A full stop after an abbreviated unit ends the sentence as well.
+    while match.string[end - 1].isspace() or match.string[end - 1] == ".":
         end -= 1
     return Mention(value, start, end)
 
@@ -246,7 +247,7 @@ def _currency(match: re.Match[str]) -> str:
     word = (match.group("curw") or "").lower()
     if word.startswith("cent"):
         return "USD"
-    return next((code for base_form, code in _MONEY_WORDS.items() if word.startswith(base_form)), "")
+    return next((code for base_form, code in _MONEY_WORDS.items() if base_form in word), "")
 
 
 def read_numeral(text: str) -> tuple[float, float, float | None]:

@@ -6,8 +6,10 @@ surer of it the more claims the answer has: twenty claims are not twenty chances
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule as Rule
 from spanproof.evaluators.layers.groundedness.choose.features import (
@@ -37,7 +39,8 @@ from spanproof.evaluators.layers.groundedness.solve.relations import Settled
 from spanproof.evaluators.layers.groundedness.solve.solver import Solved
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
-from spanproof.evaluators.layers.groundedness.values.model import Kind
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, same_number
+from spanproof.evaluators.outcomes.known import numbers_in
 
 _KINDS = {
     Kind.MONEY: ClaimKind.CURRENCY,
@@ -54,6 +57,7 @@ _BUDGET = 6
 _CERTAIN = 0.01
 _BEHIND_DENIAL = 40
 """A state so near behind a denial is what is denied: its own claim settles it."""
+_BY_ACCIDENT = 0.05
 _UNMISTAKABLE = 0.8
 _GIVEN = 0.7
 _KNOWN_NAME = 0.9
@@ -80,9 +84,18 @@ class _Judged:
     refuted: bool
 
 
-def decide(solved: Solved, choice: Choice, rules: frozenset[Rule] = ALL_RULES) -> Grounding:
-    """Return the verdict on an answer; `rules` are those that may decide."""
+def decide(
+    solved: Solved,
+    choice: Choice,
+    rules: frozenset[Rule] = ALL_RULES,
+    written: frozenset[str] = frozenset(),
+) -> Grounding:
+    """Return the verdict on an answer; `rules` are those that may decide.
+
+    `written` has the numbers of the agent's own code, in their plain form.
+    """
     judged = [_value(binding, derivation, solved, choice, rules) for binding, derivation in solved.values]
+    judged = [_spare_written(each, written) for each in judged]
     relations = [_relation(each, solved) for each in solved.relations if _RELATION_RULES[each.kind] in rules]
     taken = {(each.claim.start, each.claim.end) for each in relations}
     judged += [
@@ -161,8 +174,11 @@ def _value(
     counted = bool(derivation.hits) and derivation.hits[0].op in (Op.COUNT, Op.LISTED)
     kind = ClaimKind.COUNT if counted else _KINDS.get(frame.mention.value.kind, ClaimKind.NUMBER)
     cause, evidence = _why_wrong(binding, derivation, solved) if probability < limits.accept else (None, None)
-    # "It is not $299": what is denied is not what the source would have to hold.
-    refuted = cause is not None and not frame.negated
+    # What a program over the facts gives, and hardly by accident, is no other value of a field; and "it is
+    # not $299" says nothing that the source would have to hold.
+    worked_out = bool(derivation.hits) and derivation.chance < _BY_ACCIDENT
+    refuted = cause is not None and not frame.negated and not worked_out
+    refuted = refuted and not _is_sum_in_record(binding, solved)
     if cause is None:
         cause, evidence = _why_right(binding, derivation, solved)
     start, end = frame.mention.start, frame.mention.end
@@ -173,6 +189,13 @@ def _value(
         cause, evidence = certain.cause, evidence_of(certain.rival.fact, solved)
     claim = Claim(frame.text, start, end, kind, Verdict.UNCERTAIN, cause, probability, evidence, rule=rule)
     return _Judged(claim, limits.accept, limits.accuse, refuted)
+
+
+def _spare_written(judged: _Judged, written: frozenset[str]) -> _Judged:
+    """Return a claim that only a rule may refute where the agent's own code writes its value."""
+    if judged.claim.rule is not None or not numbers_in(judged.claim.text) & written:
+        return judged
+    return replace(judged, refuted=False)
 
 
 def _is_known_name(binding: Binding) -> bool:
@@ -228,13 +251,45 @@ def _why_wrong(
         if like is not None and not binding.equal:
             return Cause.UNKNOWN_IDENTIFIER, evidence_of(like, solved)
         return None, None
-    rival = next((each for each in others if each.fact.role is not Role.HEADER), None)
+    unit = frame.mention.value.unit
+    values = [
+        each for each in others if each.fact.role is not Role.HEADER and not _names_value(each.fact, solved)
+    ]
+    rival = next(iter(sorted(values, key=lambda each: each.fact.value.unit != unit)), None)
     digits = same_digits(binding, rival, solved.base) if rival is not None else True
     if rival is not None and rival.name + rival.scope > 0.6 and not digits:
         return Cause.OTHER_VALUE, evidence_of(rival.fact, solved)
     if derivation.misses and derivation.misses[0].fit > 1.0:
         return Cause.OTHER_RESULT, _evidence_of_program(derivation.misses[0], solved)
     return None, None
+
+
+def _is_sum_in_record(binding: Binding, solved: Solved) -> bool:
+    """Return whether two numbers of one record give the stated one, as their sum or their difference."""
+    said = binding.frame.mention.value
+    if said.kind not in NUMERIC:
+        return False
+    amounts: dict[int, set[float]] = {}
+    for each in (*binding.other, *binding.operands):
+        if _is_output(each.fact, solved) and each.fact.value.kind in NUMERIC:
+            cell = solved.base.texts[each.fact.source][slice(*each.fact.cell)]
+            amounts.setdefault(each.fact.record, set()).update(map(float, numbers_in(cell)))
+    return any(
+        same_number(said.amount, result, said.step / said.factor)
+        for found in amounts.values()
+        for one, two in combinations(sorted(found), 2)
+        for result in (one + two, two - one)
+    )
+
+
+def _names_value(fact: Fact, solved: Solved) -> bool:
+    """Return whether the answer gives this very field this value, as in `week 19`."""
+    written = re.escape(solved.base.texts[fact.source][slice(*fact.cell)].strip())
+    names = "|".join(map(re.escape, sorted(fact.words)))
+    return (
+        bool(names)
+        and re.search(rf"(?i)\b(?:{names})s?\W{{1,3}}{written}(?!\w)", solved.read.answer) is not None
+    )
 
 
 def _state(binding: StateBinding, solved: Solved, choice: Choice, rules: frozenset[Rule]) -> _Judged:

@@ -19,9 +19,9 @@ def explain(claim: Claim, step: str = "") -> str:
     why = {
         Cause.STATED: f"{_returned(bound)} {_shown(bound)}",
         Cause.GIVEN: f"the {bound.source} gives {_shown(bound)}",
-        Cause.DERIVED: f"{_returned(bound)} what gives it: {bound.derivation}",
+        Cause.DERIVED: f"what {_returned(bound)} comes to that: {bound.derivation}",
         Cause.OTHER_VALUE: f"{_returned(bound)} {_shown(bound)}",
-        Cause.OTHER_RESULT: f"what the tool returned gives {bound.derivation}",
+        Cause.OTHER_RESULT: f"what {_returned(bound)} comes to {bound.derivation}",
         Cause.OTHER_STATE: f"{_returned(bound)} {_shown(bound)}",
         Cause.UNKNOWN_IDENTIFIER: f"no source has it; {_returned(bound)} {_shown(bound)}",
         Cause.OVERTAKEN: f"a later output returned {_shown(bound)}",

@@ -22,6 +22,7 @@ from spanproof.sandbox.backends.jail.isolation import Armed, Ends, Isolation
 from spanproof.sandbox.backends.jail.namespaces import network, root
 from spanproof.sandbox.backends.jail.namespaces import process_tree as tree
 from spanproof.sandbox.backends.jail.namespaces.cgroup import Group
+from spanproof.sandbox.backends.jail.run import ahead
 from spanproof.sandbox.backends.jail.run.run import Links, Run
 from spanproof.sandbox.backends.jail.run.steps import SessionRun
 from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
@@ -29,7 +30,7 @@ from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 from spanproof.sandbox.backends.jail.seccomp.watcher import Watcher
 from spanproof.sandbox.fixed.run_fixtures import RunFixtures, has_fixtures
 from spanproof.sandbox.guest.descriptors import Descriptors
-from spanproof.sandbox.guest.wire import FROM_HOST, BadFrame, Decoder, Frame, encode, receive
+from spanproof.sandbox.guest.wire import FROM_HOST, BadFrame, Decoder, Frame, Header, encode, receive
 
 _DEFAULT_DISK_BYTES = 64 * 1024 * 1024
 
@@ -81,7 +82,7 @@ class Supervisor:
                 return
             if frame.header.get("kind") != "job":
                 continue  # meant for a session that has ended meanwhile
-            armed = self._bounded(armed, tree.Bounds.of(frame.header))
+            armed = self._fitting(armed, frame.header)
             self._watcher.watch(armed.guest.listener)
             self._apply_fixtures(frame, armed)
             self._prepare(frame)
@@ -91,6 +92,8 @@ class Supervisor:
             header, parts = run.finish()  # nothing of the program runs any more
             self._channel.sendall(encode(header, parts))
             armed = self._follow(run, armed)
+            if "ahead" in frame.header:
+                armed = self._start_ahead(frame.header, armed)
 
     def _follow(self, run: Run, armed: Armed) -> Armed:
         """Leave nothing of a run whose result has been reported, and arm the next guest."""
@@ -109,24 +112,35 @@ class Supervisor:
             self._isolation.origin.renew()
         return self._arm()
 
-    def _bounded(self, armed: Armed, bounds: tree.Bounds) -> Armed:
-        """A guest under these bounds: mostly the one at hand, because jobs resemble the one before."""
+    def _fitting(self, armed: Armed, job: Header) -> Armed:
+        """A guest for a job, under its bounds: mostly the one at hand, as jobs resemble the one before."""
+        bounds = tree.Bounds.of(job)
         waits = self._waits(armed)
-        if bounds == self._bounds and waits:
+        if bounds == self._bounds and waits and ahead.serves(armed, job):
             return armed
         known, self._bounds = self._bounds, bounds
         if known is None and waits and not bounds.observed:
             bounds.apply(armed.guest.pid, self._isolation.tree)  # the first guest was armed without any
             self._box.resize(bounds.disk_bytes)
             return armed
+        armed = self._replace(armed)
+        if not self._waits(armed):
+            raise RuntimeError("guests end before they are given anything to do")
+        return armed
+
+    def _replace(self, armed: Armed) -> Armed:
+        """Arm another guest in the place of one that has run no program."""
         self._isolation.tree.kill_others()
         self._isolation.origin.ended()
         self._isolation.tree.kill_all()
         self._clear(armed, touched=self._box.touched())
-        armed = self._arm()
-        if not self._waits(armed):
-            raise RuntimeError("guests end before they are given anything to do")
-        return armed
+        return self._arm()
+
+    def _start_ahead(self, job: Header, armed: Armed) -> Armed:
+        """A guest that is the interpreter of the next job, if that is like this one; else one that waits."""
+        if ahead.start_ahead(job, armed, self._isolation):
+            return armed
+        return self._replace(armed)
 
     def _waits(self, armed: Armed) -> bool:
         """Whether the armed guest lives, and has made no call that is held: it has nothing to do yet."""
@@ -162,9 +176,7 @@ class Supervisor:
                 file.write(frame.parts[0])
             argv = frame.header["argv"]
             frame.header["argv"] = [word.replace(root.CODE, self._box.code) for word in argv]
-        for name, text in frame.header.get("aids", {}).items():
-            with open(f"{self._box.code}/{name}", "w", encoding="utf-8") as aid:  # noqa: PTH123
-                aid.write(text)
+        ahead.lay_aids(frame.header.get("aids", {}), self._box.code)
 
     def _arm(self) -> Armed:
         if not self._has_box:

@@ -34,6 +34,8 @@ _ENTERED = 20_000
 _STAGE = "/tmp"  # noqa: S108 - any directory that exists; covered in our own namespace only
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = ("ld.so.cache", "alternatives", "ssl/certs", "ssl/openssl.cnf", "ca-certificates", "mime.types")
+_CONFIGURED = ("java-*-openjdk", "R")
+"""Directories of /etc without which a toolchain under /usr does not start."""
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _LINKS = {
     "tmp": "box/tmp",
@@ -97,6 +99,11 @@ def interpreter_directories() -> tuple[str, ...]:
     return tuple(outermost(path for path in wanted if path != "/" and Path(path).is_dir()))
 
 
+def toolchain_settings() -> tuple[str, ...]:
+    """Return the directories of /etc that toolchains under /usr are configured by."""
+    return tuple(sorted(str(path) for name in _CONFIGURED for path in Path("/etc").glob(name)))
+
+
 def build_root(directories: Iterable[str], binds: Sequence[Bind] = ()) -> Visible:
     """Replace the calling process's root.
 
@@ -147,7 +154,8 @@ def _taken(source: str) -> _Taken:
 def _pieces() -> dict[str, _Taken]:
     """What else of the machine is seen, by its place in the new root: devices, some of /etc, /proc."""
     sources = {f"dev/{name}": f"/dev/{name}" for name in _DEVICES} | {"proc": "/proc"}
-    sources |= {f"etc/{name}": f"/etc/{name}" for name in _ETC if Path("/etc", name).exists()}
+    seen = (*(f"/etc/{name}" for name in _ETC), *toolchain_settings())
+    sources |= {path[1:]: path for path in seen if Path(path).exists()}
     return {target: _taken(source) for target, source in sources.items()}
 
 

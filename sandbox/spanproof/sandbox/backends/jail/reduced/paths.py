@@ -68,7 +68,7 @@ class ReducedBoundary(Boundary):
         super().__init__(roots, program_path)
         self._own = (box, *(os.path.realpath(bind.source) for bind in binds if bind.writable))
         named = [path for one in roots for path in _without_credentials(one)]
-        named += [path for path in _READABLE if os.path.lexists(path)]
+        named += [path for path in (*_READABLE, *root.toolchain_settings()) if os.path.lexists(path)]
         # A rule is for what a path leads to: links within what is readable lead to what is.
         readable = root.outermost(os.path.realpath(path) for path in named)
         devices = tuple(path for path in _DEVICES if Path(path).exists())

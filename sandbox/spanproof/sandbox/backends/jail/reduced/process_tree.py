@@ -2,8 +2,8 @@
 
 The supervisor is their reaper (PR_SET_CHILD_SUBREAPER): an orphan becomes its child, so no process leaves the
 tree. The kernel bounds how many there are. Where the user is theirs alone that is simply its limit. Where it
-is not, the limit is what others of the user have, counted again several times a second, and room for the
-guest.
+is not, the limit is what the user has elsewhere, counted again several times a second, and room for the
+guests of all supervisors together.
 """
 
 from __future__ import annotations
@@ -35,12 +35,8 @@ class Spared(Namespace):
         return [str(pid) for pid in self._found()]
 
     def kill_others(self) -> None:
-        """Kill every process but this one and the zygote; none can be born any more."""
-        found = self._found()
-        for pid in found:
-            with contextlib.suppress(OSError):
-                resource.prlimit(pid, resource.RLIMIT_NPROC, (0, 0))
-        for pid in found:
+        """Kill every process but this one and the zygote; one that is killed gives birth to none."""
+        for pid in self._found():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
@@ -107,12 +103,15 @@ class Descendants(Spared):
         """See `Namespace`; a guest that took the room of another supervisor's gets no more."""
         if self._own_user or not self.counted:
             return
-        all_of_user = self._counter.now()
         below = self._below()
         tree = self._found(below)
         own = self._threads(tree)
-        supervisors = max(1, len(below.get(os.getppid(), ())))  # each may come to have as many
-        room = 0 if own >= self._most else all_of_user - own + supervisors * self._most
+        supervisors = [pid for pid in below.get(os.getppid(), ()) if pid != os.getpid()]
+        # What their guests have is no room: else each that forks without an end makes room for the rest.
+        of_jail = own + self._threads(_descendants(supervisors, below))
+        elsewhere = max(0, self._counter.now() - of_jail)
+        room = elsewhere + self._most + len(supervisors) * (self._most + self.companions)
+        room = room if own < self._most else 0
         for pid in tree:
             with contextlib.suppress(OSError):
                 highest = resource.prlimit(pid, resource.RLIMIT_NPROC)[1]
@@ -163,9 +162,15 @@ class Descendants(Spared):
         below = self._below() if below is None else below
         found = [pid for pid in below.get(os.getpid(), ()) if pid != self.zygote]
         found += below.get(self.zygote, ())
-        for pid in found:
-            found.extend(below.get(pid, ()))
-        return found
+        return _descendants(found, below)
+
+
+def _descendants(found: list[int], below: dict[int, list[int]]) -> list[int]:
+    """Return these processes and all below them."""
+    every = list(found)
+    for pid in every:
+        every.extend(below.get(pid, ()))
+    return every
 
 
 def _fields(pid: int) -> list[bytes]:

@@ -99,6 +99,8 @@ def _settle(site: Site) -> None:
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # a guest is of the same user
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    # The kernel may share out the processor by session: so a supervisor gets as much as any of a guest's.
+    os.setsid()
     os.umask(0o022)
 
 

@@ -17,6 +17,7 @@ from spanproof.sandbox.errors import UnsupportedFixtures, UnsupportedLanguage
 from spanproof.sandbox.fixed.job import encode_fixtures, encode_tape
 from spanproof.sandbox.guest.wire import Header
 from spanproof.sandbox.model import Database, DatabaseEngine, Execution, Limits, Program
+from spanproof.sandbox.toolchains import TOOLCHAINS, find_toolchains
 
 _RUNNER = "node.cjs"
 _OWN = frozenset(("python", "sql"))
@@ -31,6 +32,7 @@ class Runtimes:
         place: in errors.
         bash: its path.
         duckdb: whether Python has the module.
+        toolchains: languages of `spanproof.sandbox.toolchains` that can be built and run.
         node_remedy, duckdb_remedy: how to get them there.
     """
 
@@ -38,6 +40,7 @@ class Runtimes:
     bash: str | None
     node: node.Node | None
     duckdb: bool
+    toolchains: frozenset[str]
     node_remedy: str
     duckdb_remedy: str
 
@@ -48,7 +51,7 @@ class Runtimes:
     @property
     def languages(self) -> frozenset[str]:
         """Those that can be run."""
-        found = _OWN | ({"bash"} if self.bash is not None else set())
+        found = _OWN | ({"bash"} | self.toolchains if self.bash is not None else set())
         return found | (self.node.languages if self.node is not None else frozenset())
 
 
@@ -59,6 +62,7 @@ def here() -> Runtimes:
         bash="/bin/bash",
         node=node.find_node(),
         duckdb=find_spec("duckdb") is not None,
+        toolchains=find_toolchains(),
         node_remedy=node.REMEDY,
         duckdb_remedy="pip install 'spanproof[duckdb]'",
     )
@@ -72,10 +76,7 @@ def build_job(program: Program, found: Runtimes) -> tuple[Header, list[bytes]]:
         UnsupportedFixtures: the database, the clock or the recorded calls cannot be given.
         ValueError: a file's name leads out of the work directory.
     """
-    if not found.runs(program.language):
-        hint = f" ({found.node_remedy})" if program.language in ("javascript", "typescript") else ""
-        reply = ", ".join(sorted(found.languages))
-        raise UnsupportedLanguage(f"{found.location} runs {reply}, not {program.language!r}{hint}")
+    check_language(program.language, found)
     check_files(program.files)
     header: Header = {
         "kind": "job",
@@ -90,6 +91,23 @@ def build_job(program: Program, found: Runtimes) -> tuple[Header, list[bytes]]:
     source = program.source.encode("utf-8", "surrogatepass")
     tests = (program.tests or "").encode("utf-8", "surrogatepass")
     return header, [source, tests, program.stdin, *program.files.values(), *encode_tape(program.fixtures)]
+
+
+def check_language(language: str, found: Runtimes) -> None:
+    """Refuse a language that has no runtime here.
+
+    Raises:
+        UnsupportedLanguage: says what there is, and what to install.
+    """
+    if found.runs(language):
+        return
+    hint = ""
+    if language in ("javascript", "typescript"):
+        hint = f" ({found.node_remedy})"
+    elif language in TOOLCHAINS:
+        hint = f" (it needs {' and '.join(TOOLCHAINS[language].tools)})"
+    reply = ", ".join(sorted(found.languages))
+    raise UnsupportedLanguage(f"{found.location} runs {reply}, not {language!r}{hint}")
 
 
 @lru_cache

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from spanproof.sandbox.backends.jail.isolation import Armed, Ended, Isolation
 from spanproof.sandbox.backends.jail.namespaces import process_tree as tree
 from spanproof.sandbox.backends.jail.namespaces.cgroup import Group
+from spanproof.sandbox.backends.jail.run.ahead import begin
 from spanproof.sandbox.backends.jail.run.clock import Clock
 from spanproof.sandbox.backends.jail.run.control_channel import ControlChannel
 from spanproof.sandbox.backends.jail.run.guest_report import GuestReport
@@ -61,7 +62,7 @@ class Run:
         self._watcher = watcher = isolation.watcher
         watcher.is_held_at_end = self._hold
         watcher.memory_bytes = self._limits["memory_bytes"]
-        watcher.own_execs = job.header.get("own_execs", 0)
+        watcher.own_execs = 0 if armed.ahead else job.header.get("own_execs", 0)
         tests = job.parts[1] if job.header.get("has_tests") else None
         watcher.own_hides = 0 if tests is None else 1
         self._guest_report = GuestReport(armed.token, tests)
@@ -86,15 +87,21 @@ class Run:
 
     def start(self) -> None:
         """Hand the guest its code, and turn to it: what that takes is done while the guest begins."""
-        header = {key: self._job.header[key] for key in _GUEST_FIELDS if key in self._job.header}
-        if self._watcher.fixtures is not None:
-            header["environment"] = self._watcher.fixtures.environment
-        self._to_guest(message({**header, "kind": "job", "token": self._armed.token}, self._job.parts[:1]))
+        if self._armed.ahead:
+            begin(self._job.header, self._armed, self._isolation.box.code)
+        else:
+            self._hand_over()
         poll, isolation = self._poll, self._isolation
         self._streams = Streams(self._armed, poll, self._job.parts[2], self._limits["output_bytes"])
         for source in (isolation.origin, self._channel, isolation.network.resolver, self._watcher.fixtures):
             if source is not None:
                 poll.register(source, select.POLLIN)
+
+    def _hand_over(self) -> None:
+        header = {key: self._job.header[key] for key in _GUEST_FIELDS if key in self._job.header}
+        if self._watcher.fixtures is not None:
+            header["environment"] = self._watcher.fixtures.environment
+        self._to_guest(message({**header, "kind": "job", "token": self._armed.token}, self._job.parts[:1]))
 
     def _bound_time(self) -> None:
         tree.bound_cpu(self._armed.guest.pid, self._limits["cpu_s"], self._isolation.tree)

@@ -26,7 +26,7 @@ _BARE = frozenset(("/root", "/home", "/var", "/etc", "/.bind"))
 _CREDENTIALS = ACCOUNTS | {"/etc/shadow", "/etc/gshadow", "/etc/sudoers"}
 # What interpreters and libraries look for by themselves, whether it is there or not.
 PROBED = re.compile(
-    r"/proc(/self|/thread-self)?/(cpuinfo|meminfo|stat|version|version_signature|filesystems|loadavg|uptime|mounts|cmdline"
+    r"/proc(/self|/thread-self)?/(cpuinfo|meminfo|stat|version|version_signature|filesystems|loadavg|uptime|mounts|cgroups|cmdline"
     r"|maps|status|statm|cgroup|mountinfo|exe|comm|task|fd|fdinfo|limits|oom_score_adj|auxv|smaps|net/\S*"
     r"|sys/(kernel|vm|fs)/[a-z_.]+|sys/kernel/random/\w+)?(/.*)?"
     r"|/sys/(devices/system|fs/cgroup|kernel/mm|class/net)(/.*)?"
@@ -36,7 +36,7 @@ PROBED = re.compile(
     r"(/.*)?|nodejs\S*|malloc\.conf|login\.defs|python\S*|magic\S*|mailcap|fonts(/.*)?|xdg(/.*)?|gitconfig|ldap/ldap\.conf)"
     r"|(/box(/code)?)?/(package\.json|node_modules(/.*)?)"
     r"|/(usr|lib|lib64|lib32|libx32|bin|sbin|opt/lib)(/.*)?"
-    r"|/var/(cache|lib)/(fontconfig|texmf|misc|nscd|sss)(/.*)?|/(box/tmp|var/run|run)/nscd(/.*)?"
+    r"|/var/(cache|lib)/(fontconfig|texmf|misc|nscd|sss|gems)(/.*)?|/(box/tmp|var/run|run)/nscd(/.*)?"
 )
 
 

@@ -1,0 +1,114 @@
+"""A suite's result as a page: its cases, those that did not pass first, the code to blame, and their runs."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Final
+from urllib.parse import quote
+
+from pydantic import Field
+
+from spanproof.api import pages
+from spanproof.api.gate_pages import GateMark, mark_page
+from spanproof.api.models import Answer
+from spanproof.experiments import Experiment, Trial
+from spanproof.gate.outputs import ResultRow, ResultTable, Verdict
+from spanproof.suites import SuiteReport
+
+_MOST_ROWS: Final = 500
+_MOST_DETAILS: Final = 50
+_ORDER: Final = (Verdict.FAILED, Verdict.INCONCLUSIVE, Verdict.PASSED)
+
+
+class ResultFact(Answer):
+    """A number of the whole, with its name."""
+
+    name: str
+    value: str
+
+
+class ResultRun(Answer):
+    """A run of a case: `path` is where the API has its trace, and the console below `/`."""
+
+    name: str
+    path: str
+
+
+class ResultCase(Answer):
+    """A case with its verdict."""
+
+    name: str
+    verdict: str = Field(description="`passed`, `failed` or `inconclusive`.")
+    reason: str
+    details: list[str]
+    layer: str = Field(description="The layer that failed; else empty.")
+    file: str
+    wall_s: float | None
+    marks: list[GateMark] = Field(description="Code to blame.")
+    runs: list[ResultRun] = Field(description="The runs that did not pass, where their traces are at hand.")
+
+
+class ResultPage(Answer):
+    """The result of a suite: of its frozen runs judged again, or of an experiment."""
+
+    title: str
+    passed: bool
+    headline: str
+    command: str = Field(description="The command that gives the same.")
+    facts: list[ResultFact]
+    cases: list[ResultCase]
+    left_out: int = Field(description="Cases beyond those that are listed.")
+
+
+def result_page(table: ResultTable, command: str, runs: Mapping[str, Sequence[ResultRun]]) -> ResultPage:
+    """Return a result, cases that did not pass first.
+
+    Args:
+        table: the result.
+        command: gives the same.
+        runs: of a case, by its name, the runs that can be opened.
+    """
+    rows = sorted(table.rows, key=lambda row: _ORDER.index(row.verdict))
+    return ResultPage(
+        title=pages.text(table.title),
+        passed=table.passed,
+        headline=pages.text(table.headline),
+        command=pages.text(command),
+        facts=[ResultFact(name=pages.text(name), value=pages.text(value)) for name, value in table.facts],
+        cases=[_case(row, runs.get(row.name, ())) for row in rows[:_MOST_ROWS]],
+        left_out=max(0, len(rows) - _MOST_ROWS),
+    )
+
+
+def write_command(result: SuiteReport | Experiment) -> str:
+    """Return the command that gives a result."""
+    if isinstance(result, SuiteReport):
+        return shlex.join(["spanproof", "suite", "run", result.folder or result.suite])
+    suite = ["spanproof", "suite", "run", result.suite or "SUITE"]
+    trials = ["--trials", str(result.wanted)] if result.wanted > 1 else []
+    return shlex.join([*suite, "--agent", result.agent, *trials, "--out", result.folder])
+
+
+def name_trial(experiment: str, trial: Trial) -> ResultRun:
+    """Return a trial as a run that can be opened."""
+    return ResultRun(name=f"trial {trial.number}", path=trial_path(experiment, trial.case, trial.number))
+
+
+def trial_path(experiment: str, case: str, number: int) -> str:
+    """Return where the API has a trial; names are quoted as a browser quotes them."""
+    return quote(f"trials/{experiment}/{case}/{number}")
+
+
+def _case(row: ResultRow, runs: Sequence[ResultRun]) -> ResultCase:
+    return ResultCase(
+        name=pages.text(row.name),
+        verdict=row.verdict.value,
+        reason=pages.text(row.reason),
+        details=[pages.text(each) for each in row.details[:_MOST_DETAILS]],
+        layer=row.layer,
+        file=pages.text(row.file),
+        wall_s=row.wall_s,
+        marks=[mark_page(each) for each in row.marks],
+        runs=list(runs),
+    )

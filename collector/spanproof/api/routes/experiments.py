@@ -1,0 +1,60 @@
+"""Did the agent do what its suite requires? One experiment: cases that did not pass first, and why."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request
+
+from spanproof.api.problems import described
+from spanproof.api.result_pages import ResultPage, ResultRun, name_trial, result_page, write_command
+from spanproof.api.routes.suites import find_workspace, load_cases
+from spanproof.api.workspace import ExperimentFiles, Workspace
+from spanproof.experiments import Experiment
+
+router = APIRouter()
+_MISSING: dict[int | str, dict[str, Any]] = {404: described("there is none")}
+
+
+@router.get("/experiments/{name:path}", responses=_MISSING)
+def experiment(name: str, request: Request) -> ResultPage:
+    """Return an experiment's cases with their verdicts, as `spanproof suite run --html` writes them."""
+    workspace = find_workspace(request)
+    files = next((each for each in workspace.experiments() if each.name == name), None) if workspace else None
+    if workspace is None or files is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND, f"no experiment is named {name[:200]!r}")
+    found = _experiment(workspace, files)
+    return result_page(found.to_table(), write_command(found), _runs(found, name))
+
+
+def _experiment(workspace: Workspace, files: ExperimentFiles) -> Experiment:
+    """Return the trials of a folder with the cases that they are of."""
+    wanted = Path(str(files.head.get("suite", "")))
+    suites = {folder.resolve(): (name, folder) for name, folder in workspace.suites().items()}
+    if wanted not in suites:
+        raise HTTPException(HTTPStatus.NOT_FOUND, f"the workspace has no suite {str(wanted)[:500]!r}")
+    suite, folder = suites[wanted]
+    ran = {trial.case for trial in files.trials}
+    cases = tuple(case for case in load_cases(folder) if case.id in ran)
+    agent = files.head.get("agent")
+    return Experiment(
+        folder=files.name,
+        agent=str(agent.get("target", "")) if isinstance(agent, dict) else "",
+        suite_cases=cases,
+        trials=files.trials,
+        wanted=max((trial.number for trial in files.trials), default=1),
+        suite=suite,
+        results=files.results,
+    )
+
+
+def _runs(experiment: Experiment, name: str) -> dict[str, list[ResultRun]]:
+    """Return the runs of each case that did not pass and whose traces are kept."""
+    return {
+        case.case.id: [
+            name_trial(name, trial) for trial in case.trials if trial.trace_file and not trial.passed
+        ]
+        for case in experiment.cases
+    }

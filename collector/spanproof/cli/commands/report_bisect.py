@@ -1,0 +1,203 @@
+"""`spanproof report bisect SCORE`: which of image, packages, model and prompt changed where a rate fell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+from rich.text import Text
+
+from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.options.cohort import where_option
+from spanproof.cli.options.store import StoreQuery, limit_option, opened_store, store_query_options
+from spanproof.cli.output.console import console, inform, pick, print_json, progress
+from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.words import format_count
+from spanproof.cli.problems import UsageProblem
+from spanproof.evaluators.bisect_drop import (
+    Bisection,
+    Change,
+    Contrast,
+    Dimension,
+    Finding,
+    Observation,
+    Rate,
+    bisect,
+    observe,
+)
+from spanproof.evaluators.intervals import Interval
+from spanproof.gate import ScoreRef, parse_score
+from spanproof.store import Store
+from spanproof.trace import Label, Scored
+
+_BATCH = 32
+_WORDS = {
+    Finding.CAUSE: "cause",
+    Finding.TOGETHER: "changed together",
+    Finding.NO_EFFECT: "changed, no effect shown",
+    Finding.UNCHANGED: "unchanged",
+    Finding.UNKNOWN: "not on the traces",
+}
+_REMEDIES = {
+    Dimension.IMAGE: "set SPANPROOF_IMAGE in the agent's process, or container.image.* on its resource",
+    Dimension.PACKAGES: "Spanproof's instrumentors record them",
+    Dimension.MODEL: "the instrumentor does not name it",
+    Dimension.PROMPT: "give register() or the context a prompt version",
+}
+
+
+@click.command("bisect")
+@click.argument("score", default="execution.score")
+@where_option
+@store_query_options
+@limit_option(1_000, "Traces read, the newest ones.")
+@click.option("--check", is_flag=True, help="Exit 1 where the rate fell.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def command(
+    score: str, query: StoreQuery, cohort: dict[str, str], limit: int, check: bool, as_json: bool
+) -> int:
+    """Find what changed where the rate of a score fell.
+
+    SCORE is one with a verdict, such as execution.score. Looks for the largest drop in the share of runs that
+    pass it, and for what changed there: the image first, then packages, model and prompt. A dimension is the
+    cause where runs that are alike in all others that changed still differ; all intervals are of 95 %.
+    """
+    wanted = parse_score(score)
+    if wanted.spec is not None and (wanted.spec.advisory or wanted.is_raw):
+        raise UsageProblem(
+            f"{score} has no verdict, so that no run passes it", "Name a score that passes or fails."
+        )
+    with opened_store(query.location) as store, progress(as_json=as_json) as bar:
+        rows = store.traces(project=query.project, since_ns=query.since_ns, cohort=cohort, limit=limit)
+        task = bar.add_task("reading traces", total=len(rows))
+        ids = [row.trace_id for row in rows]
+        observations: list[Observation] = []
+        for first in range(0, len(ids), _BATCH):
+            observations += _observations(store, ids[first : first + _BATCH], wanted, cohort)
+            bar.advance(task, _BATCH)
+        found = bisect(observations)
+    if as_json:
+        print_json({"score": score, **_row(found)})
+    else:
+        _show(score, found)
+    has_fallen = found.drop is not None and found.drop.is_certain
+    return EXIT_GATE_FAILED if check and has_fallen else EXIT_PASS
+
+
+def _observations(
+    store: Store, ids: list[str], wanted: ScoreRef, cohort: dict[str, str]
+) -> Iterator[Observation]:
+    for evaluation in store.evaluations(ids):
+        for each in evaluation.runs:
+            fits = all(getattr(each.run.cohort, name, value) == value for name, value in cohort.items())
+            labels = {
+                score.outcome.label
+                for score in each.scores
+                if (score.layer, score.name) == (wanted.layer, wanted.row_name)
+                and isinstance(score.outcome, Scored)
+                and score.outcome.label is not None
+            }
+            if fits and labels & {Label.PASS, Label.FAIL}:
+                yield observe(evaluation.trace, each.run, passed=Label.FAIL not in labels)
+
+
+def _row(found: Bisection) -> dict[str, Any]:
+    drop = found.drop
+    return {
+        "runs": found.runs,
+        "drop": None
+        if drop is None
+        else {
+            "time": _time(drop.time_ns),
+            "certain": drop.is_certain,
+            "p_value": drop.p_value,
+            "before": _rate_row(drop.before),
+            "after": _rate_row(drop.after),
+            "difference": _interval_row(drop.difference),
+        },
+        "suspect": found.suspect.dimension.value if found.suspect else None,
+        "dimensions": [_change_row(each) for each in found.changes],
+    }
+
+
+def _change_row(change: Change) -> dict[str, Any]:
+    return {
+        **pick(change, "dimension finding before after"),
+        "values": [{"value": value, **_rate_row(rate)} for value, rate in change.rates.items()],
+        "contrast": _contrast_row(change.contrast),
+        "together_with": [each.value for each in change.together_with],
+    }
+
+
+def _contrast_row(contrast: Contrast | None) -> dict[str, Any] | None:
+    if contrast is None:
+        return None
+    return {
+        "old": _rate_row(contrast.old),
+        "new": _rate_row(contrast.new),
+        "difference": _interval_row(contrast.difference),
+        "alike_in": {name.value: value for name, value in contrast.alike_in.items()},
+    }
+
+
+def _rate_row(rate: Rate) -> dict[str, Any]:
+    interval = rate.interval
+    return {
+        **pick(rate, "passed total share"),
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+    }
+
+
+def _interval_row(interval: Interval) -> dict[str, float]:
+    return {"low": interval.low, "high": interval.high}
+
+
+def _show(score: str, found: Bisection) -> None:
+    drop = found.drop
+    if drop is None:
+        inform(f"{score} does not fall over {format_count(found.runs, 'run')} with a verdict")
+        return
+    console.print(
+        f"{score} falls from {_describe(drop.before)} to {_describe(drop.after)} at {_time(drop.time_ns)}:"
+        f" {drop.after.share - drop.before.share:+.1%}, {drop.difference}, p {drop.p_value:.3f}",
+        soft_wrap=True,
+    )
+    if not drop.is_certain:
+        inform("as large a drop is common in runs in random order: it may be chance")
+    for change in found.changes:
+        _show_change(change, is_suspect=change is found.suspect)
+
+
+def _show_change(change: Change, *, is_suspect: bool) -> None:
+    words = _WORDS[change.finding]
+    if change.together_with:
+        words += f" with {', '.join(change.together_with)}"
+    line = Text(f"{change.dimension.value:<10}{words}", style="bold red" if is_suspect else "")
+    if change.finding is Finding.UNKNOWN:
+        line.append(f": {_REMEDIES[change.dimension]}", style="dim")
+    console.print(line, soft_wrap=True)
+    if change.before != change.after:
+        console.print(
+            Text.assemble(" " * 10, plain(change.before, 200), " → ", plain(change.after, 200)),
+            soft_wrap=True,
+        )
+    if change.contrast is not None:
+        console.print(f"{' ' * 10}{_describe_contrast(change.contrast)}", soft_wrap=True)
+
+
+def _describe_contrast(contrast: Contrast) -> str:
+    change = contrast.new.share - contrast.old.share
+    counts = f"{contrast.old.total} and {format_count(contrast.new.total, 'run')}"
+    alike = f" alike in {', '.join(contrast.alike_in)}" if contrast.alike_in else ""
+    return f"{change:+.1%}, {contrast.difference}, of {counts}{alike}"
+
+
+def _describe(rate: Rate) -> str:
+    return f"{rate.share:.1%} ({rate.passed} of {rate.total})"
+
+
+def _time(time_ns: int) -> str:
+    return datetime.fromtimestamp(time_ns / 1e9, UTC).isoformat()

@@ -1,0 +1,196 @@
+"""A proxy on loopback that gives an agent under test the HTTP answers of its case.
+
+In: the recorded calls of a case's fixtures. Out: variables of the environment by which HTTP clients find the
+proxy and trust it. Calls to recorded hosts are answered as a replay answers them, each once and no others;
+calls to other hosts, such as the agent's model, go through.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import ssl
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+from spanproof.sandbox import Exchange
+from spanproof.sandbox.tape import trust
+from spanproof.sandbox.tape.http1 import HEAD_BYTES
+from spanproof.sandbox.tape.recording import Recording
+from spanproof.sandbox.tape.server import Server, tls_context
+
+_CONNECT = b"CONNECT "
+_ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
+_UNREACHABLE = b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+_HEAD_S = 30.0
+_PART_S = 0.005
+"""Between two looks at a head of which a part has come."""
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_READ_BYTES = 65536
+
+
+class RecordedWeb:
+    """Answers recorded calls while the context is open.
+
+    Attributes:
+        environment: what the agent's process must have among its variables.
+        authorities: the file of certificates that these variables name.
+        refused: calls to recorded hosts that were not recorded, as `GET URL`.
+    """
+
+    def __init__(self, exchanges: Sequence[Exchange], folder: Path) -> None:
+        """Listen on a free port of 127.0.0.1; certificates are written into the folder.
+
+        Raises:
+            UnsupportedFixtures: no certificate can be made for a recorded host.
+        """
+        recording = Recording(exchanges)
+        self._hosts = frozenset(url.host for url in recording.urls)
+        encrypted = frozenset(url.host for url in recording.urls if url.scheme == "https")
+        self.authorities = folder / "authorities.pem"
+        context = self._trust(encrypted) if encrypted else None
+        self.refused: list[str] = []
+        self._server = Server(recording, context, {}, self._note)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._wake, self._woken = socket.socketpair()
+        self._arrived: deque[tuple[socket.socket, str]] = deque()
+        self._threads = [threading.Thread(target=each, daemon=True) for each in (self._accept, self._answer)]
+        self.environment = self._name_proxy(encrypted=bool(encrypted))
+
+    def __enter__(self) -> Self:
+        """Begin to answer."""
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop; open connections are reset."""
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # which ends `accept`
+        self._listener.close()
+        self._wake.close()
+        for thread in self._threads:
+            thread.join()
+
+    def _trust(self, hosts: frozenset[str]) -> ssl.SSLContext:
+        """Make an authority for these hosts, and a file with it beside the ones that are trusted already."""
+        identity = trust.issue_identity(hosts)
+        named = [os.environ.get(name, "") for name in trust.VARIABLES]
+        known = next((Path(each) for each in (*named, *trust.BUNDLES) if each and Path(each).is_file()), None)
+        trusted = known.read_text(encoding="utf-8", errors="replace") if known else ""
+        self.authorities.write_text(f"{trusted}\n{identity['authority']}", encoding="utf-8")
+        return tls_context(identity["server"].encode("ascii"))
+
+    def _name_proxy(self, *, encrypted: bool) -> dict[str, str]:
+        proxy = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        direct = ",".join(host for host in _LOOPBACK if host not in self._hosts)
+        named = {"http_proxy": proxy, "https_proxy": proxy, "no_proxy": direct}
+        named |= {name.upper(): value for name, value in named.items()}
+        return named | (dict.fromkeys(trust.VARIABLES, str(self.authorities)) if encrypted else {})
+
+    def _note(self, target: str, *, allowed: bool) -> None:
+        if not allowed:
+            self.refused.append(target)
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                stream, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._begin, args=(stream,), daemon=True).start()
+
+    def _begin(self, stream: socket.socket) -> None:
+        """Read where a connection is to lead, and lead it there."""
+        try:
+            stream.settimeout(_HEAD_S)
+            host, port, is_tunnel = _read_destination(stream)
+        except (OSError, ValueError):
+            stream.close()
+            return
+        if host in self._hosts:
+            with suppress(OSError):
+                if is_tunnel:
+                    stream.sendall(_ESTABLISHED)
+                self._arrived.append((stream, f"{host}:{port}"))
+                self._wake.send(b"+")
+            return
+        with closing(stream):
+            _pass_through(stream, host, port, is_tunnel=is_tunnel)
+
+    def _answer(self) -> None:
+        """Serve the recorded calls until the context ends."""
+        poll = select.poll()
+        poll.register(self._woken, select.POLLIN)
+        poll.register(self._server, select.POLLIN)
+        with closing(self._woken), closing(self._server):
+            while True:
+                for descriptor, _ in poll.poll():
+                    if descriptor == self._woken.fileno() and not self._woken.recv(1024):
+                        return
+                while self._arrived:
+                    self._server.take(*self._arrived.popleft())
+                self._server.serve()
+
+
+def _read_destination(stream: socket.socket) -> tuple[str, int, bool]:
+    """Return host, port, and whether a tunnel is requested; what is no tunnel stays to be read.
+
+    Raises:
+        OSError: nothing came in time.
+        ValueError: it is no request to a proxy.
+    """
+    until = time.monotonic() + _HEAD_S
+    while True:
+        head = stream.recv(HEAD_BYTES, socket.MSG_PEEK)
+        is_tunnel = head.startswith(_CONNECT)
+        end = head.find(b"\r\n\r\n" if is_tunnel else b"\r\n")
+        if end >= 0:
+            break
+        if not head or len(head) == HEAD_BYTES or time.monotonic() > until:
+            raise ValueError("no head of a request")
+        time.sleep(_PART_S)
+    _, target, _ = head.partition(b"\r\n")[0].decode("ascii").split(" ")
+    url = urlsplit(f"//{target}" if is_tunnel else target)
+    if url.hostname is None:
+        raise ValueError("no host")
+    if is_tunnel:
+        stream.recv(end + 4)
+    return url.hostname, url.port or (443 if is_tunnel else 80), is_tunnel
+
+
+def _pass_through(stream: socket.socket, host: str, port: int, *, is_tunnel: bool) -> None:
+    """Connect a client with the host it names, until either has ended."""
+    with suppress(OSError):
+        try:
+            upstream = socket.create_connection((host, port), _HEAD_S)
+        except OSError:
+            stream.sendall(_UNREACHABLE)
+            return
+        with closing(upstream):
+            if is_tunnel:
+                stream.sendall(_ESTABLISHED)
+            for each in (stream, upstream):
+                each.settimeout(None)
+            to_client = threading.Thread(target=_copy, args=(upstream, stream), daemon=True)
+            to_client.start()
+            _copy(stream, upstream)
+            to_client.join()
+
+
+def _copy(source: socket.socket, target: socket.socket) -> None:
+    with suppress(OSError):
+        while data := source.recv(_READ_BYTES):
+            target.sendall(data)
+    with suppress(OSError):
+        target.shutdown(socket.SHUT_WR)

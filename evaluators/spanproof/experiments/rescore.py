@@ -1,0 +1,85 @@
+"""Stored trials judged again: by today's evaluators and by what the suite requires today, without the agent.
+
+Takes the folder of an experiment; writes another one, with the former as its baseline.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from spanproof.evaluators.engine import Engine
+from spanproof.experiments.agents import AgentKind
+from spanproof.experiments.errors import ExperimentError
+from spanproof.experiments.experiment import Experiment, read_baseline
+from spanproof.experiments.folder import ExperimentFolder
+from spanproof.experiments.judge import judge_trial
+from spanproof.experiments.launch import Ended
+from spanproof.experiments.trial import Trial, TrialVerdict
+from spanproof.suites import load_suite
+
+
+def rescore_experiment(
+    origin: Path,
+    suite: Path,
+    folder: Path,
+    engine: Engine,
+    jobs: int = 2,
+    report: Callable[[Trial], None] = lambda _trial: None,
+) -> Experiment:
+    """Judge the trials of an experiment again.
+
+    Args:
+        origin: its folder, which is not changed.
+        suite: folder of the suite; trials of cases that it no longer has are left out.
+        folder: where the results are written; one that holds part of them is completed.
+        engine: judges the runs.
+        jobs: trials at once.
+        report: called with each trial as it is judged.
+
+    Raises:
+        ExperimentError: there is no experiment, none of its cases is in the suite, or `folder` holds another.
+        SuiteError: the suite cannot be read.
+    """
+    source, results = ExperimentFolder(origin), ExperimentFolder(folder)
+    known = source.read_head()
+    cases = {case.id: case for case in load_suite(suite)}
+    trials = [trial for trial in source.read_trials() if trial.case in cases]
+    if not trials:
+        raise ExperimentError(f"{origin} has no trial of a case of {suite}: name the suite that it ran")
+    given = {key: known[key] for key in ("agent", "seed", "tools")}
+    done = results.begin({"suite": str(suite.resolve()), **given, "rescored": str(origin.resolve())})
+    has_files = known["agent"]["kind"] != AgentKind.URL
+
+    def judge(trial: Trial) -> Trial:
+        files = source.read_files(trial.case, trial.number) if has_files else None
+        results.write_files(trial.case, trial.number, files or {})
+        spans = results.trace_file(trial.case, trial.number)
+        if source.trace_file(trial.case, trial.number).exists():
+            shutil.copyfile(source.trace_file(trial.case, trial.number), spans)
+        ended = Ended(trial.answer, trial.error, trial.wall_s, unknown_calls=trial.unknown_calls, files=files)
+        return judge_trial(cases[trial.case], trial.number, ended, spans, engine)
+
+    found = list(done)
+    had = {(trial.case, trial.number) for trial in done}
+    left = [trial for trial in trials if (trial.case, trial.number) not in had]
+    for trial in done:
+        report(trial)
+    with ThreadPoolExecutor(jobs) as pool:
+        for trial in pool.map(judge, left):
+            found.append(results.append(trial))
+            report(trial)
+    tried = {trial.case for trial in trials}
+    is_judged = any(trial.verdict is not TrialVerdict.UNJUDGED for trial in trials)
+    return Experiment(
+        str(folder),
+        known["agent"]["target"],
+        tuple(case for case in cases.values() if case.id in tried),
+        tuple(found),
+        max(trial.number for trial in trials),
+        baseline=read_baseline(origin) if is_judged else None,
+        suite=str(suite),
+        results=results,
+    )

@@ -1,0 +1,39 @@
+"""What a frozen run is an example of: its bucket, and the kinds of its failures.
+
+Buckets are what a suite's balance is measured by; kinds are those of the taxonomy of failures.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from spanproof.evaluators.model import RunEvaluation
+from spanproof.failures import explain
+from spanproof.failures.extract import failures_of_run
+from spanproof.trace import Label, Layer, Scored, Trace
+
+
+class Bucket(StrEnum):
+    """Which part of a suite a case belongs to."""
+
+    SAFE = "safe"
+    RISKY = "risky"
+    """The run crossed its boundary."""
+    RECOVERY = "recovery"
+    """Something failed on the way, so that the agent had to recover."""
+
+
+def tag_run(trace: Trace, evaluated: RunEvaluation) -> tuple[str, ...]:
+    """Return the bucket of a run, then the kinds of its failures in the order of their names."""
+    signatures = [failure.signature for failure in failures_of_run(trace, evaluated)]
+    kinds = {kind.id for each in signatures if (kind := explain(each).kind) is not None}
+    return (_find_bucket(evaluated).value, *sorted(kinds))
+
+
+def _find_bucket(evaluated: RunEvaluation) -> Bucket:
+    outcomes = {(score.layer, score.name): score.outcome for score in evaluated.scores}
+    boundary = outcomes.get((Layer.BOUNDARY, Layer.BOUNDARY.value))
+    if isinstance(boundary, Scored) and boundary.label is Label.FAIL:
+        return Bucket.RISKY
+    has_failed_on_the_way = isinstance(outcomes.get((Layer.TRAJECTORY, "recovery")), Scored)
+    return Bucket.RECOVERY if has_failed_on_the_way else Bucket.SAFE

@@ -1,0 +1,309 @@
+"""The cluster, as Kubernetes' Python client gives it: Jobs are made here, and its errors become ours.
+
+Credentials are those of the kubeconfig or of the pod's own account; they never pass through Spanproof.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import os
+import secrets
+import shlex
+import time
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from spanproof.sandbox.backend import Feature
+from spanproof.sandbox.backends.kubernetes.manifests import CONTAINER, POLICY, build_job, build_policy
+from spanproof.sandbox.backends.kubernetes.settings import Settings
+from spanproof.sandbox.backends.remote.service import Host, Service, Stream
+from spanproof.sandbox.errors import SandboxBroken, SandboxError, SandboxUnavailable
+
+_TICK_S: Final = 0.2
+_REQUEST_S: Final = 30.0
+_FORBIDDEN: Final = (401, 403)
+_EXISTS: Final = 409
+_GONE: Final = 404
+_HOPELESS: Final = frozenset(
+    ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError")
+)
+"""Reasons of a waiting container that do not pass by themselves."""
+
+_REMEDY: Final = "check the kubeconfig, the setting `context`, and the network"
+
+
+class KubernetesService(Service):
+    """Jobs of a cluster."""
+
+    name = "kubernetes"
+    separating = "set `rights` to `namespaces`"
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.image = f"image {settings.image!r}"
+        self.lifetime_s = settings.lifetime_s
+        self.reuse = settings.reuse
+        self.retries = settings.retries
+        self._has_policy = settings.network == "own"
+
+    def features(self) -> tuple[Feature, ...]:
+        """See `Service.features`; lists Jobs."""
+        client = _client()
+        if not client.present:
+            return (client,)
+        name = "cluster"
+        try:
+            self._batch.list_namespaced_job(self._settings.namespace, limit=1, _request_timeout=_REQUEST_S)
+        except Exception as problem:  # noqa: BLE001 - whatever the client raises, there is no cluster for us
+            detail = str(self.explain(problem, "list Jobs"))
+            return (client, Feature(name, present=False, required=True, detail=detail, remedy=_REMEDY))
+        detail = f"namespace {self._settings.namespace!r}"
+        return (client, Feature(name, present=True, required=True, detail=detail), self._isolation())
+
+    def _isolation(self) -> Feature:
+        runtime = self._settings.runtime_class
+        return Feature(
+            "a wall beside the container's",
+            present=runtime is not None,
+            required=False,
+            detail=f"runtime class {runtime!r}" if runtime else "pods share the kernel of their node",
+            remedy="" if runtime else "set `runtime_class` to one of gVisor's or Kata's",
+        )
+
+    def make(self, lifetime_s: int) -> Host:
+        """See `Service.make`; waits until its pod runs."""
+        client = _client()
+        if not client.present:
+            raise SandboxUnavailable(f"kubernetes: {client.detail}; {client.remedy}")
+        name = f"spanproof-{secrets.token_hex(8)}"
+        host: JobHost | None = None
+        try:
+            self._close_network()
+            manifest = build_job(name, self._settings, lifetime_s)
+            self._batch.create_namespaced_job(self._settings.namespace, manifest, _request_timeout=_REQUEST_S)
+            host = JobHost(name, self._settings.namespace, self._batch, self._core, self._open_exec)
+            host.wait_until_running(self._settings.start_s)
+        except BaseException as problem:
+            if host is not None:
+                host.end()
+            if isinstance(problem, Exception):
+                raise self.explain(problem, "make a Job") from problem
+            raise
+        return host
+
+    def _close_network(self) -> None:
+        """Make the policy that leaves pods no way out, once."""
+        if self._has_policy:
+            return
+        from kubernetes.client import ApiException, NetworkingV1Api
+
+        networking: Any = NetworkingV1Api(self._api)  # it takes a manifest, though its types do not say so
+        try:
+            networking.create_namespaced_network_policy(
+                self._settings.namespace, build_policy(), _request_timeout=_REQUEST_S
+            )
+        except ApiException as problem:
+            if problem.status in _FORBIDDEN:
+                raise SandboxUnavailable(
+                    f"kubernetes: this account may not make the NetworkPolicy {POLICY}, without which"
+                    " programs could use the network; have one made, and set `network` to `own`"
+                ) from problem
+            if problem.status != _EXISTS:
+                raise
+        self._has_policy = True
+
+    def explain(self, problem: Exception, doing: str) -> SandboxError:
+        """See `Service.explain`."""
+        if isinstance(problem, SandboxError):
+            return problem
+        from kubernetes.client import ApiException
+        from kubernetes.config import ConfigException
+        from urllib3.exceptions import HTTPError
+
+        if isinstance(problem, ConfigException):
+            return SandboxUnavailable(f"kubernetes: there is no configuration ({problem}); {_REMEDY}")
+        if isinstance(problem, HTTPError):
+            return SandboxUnavailable(f"kubernetes: the cluster does not answer ({problem}); {_REMEDY}"[:800])
+        if isinstance(problem, ApiException) and problem.status in _FORBIDDEN:
+            return SandboxUnavailable(
+                f"kubernetes: this account may not {doing} in the namespace {self._settings.namespace!r}"
+                f" ({problem.status}); docs/sandbox.md lists the rights it needs"
+            )
+        if isinstance(problem, ApiException) and problem.status == _GONE and doing == "make a Job":
+            return SandboxUnavailable(
+                f"kubernetes: the cluster has no namespace {self._settings.namespace!r};"
+                " make it, or set `namespace`"
+            )
+        cause = f"{type(problem).__name__}: {problem}"[:500]
+        return SandboxBroken(f"kubernetes: could not {doing}: {cause}")
+
+    @cached_property
+    def _api(self) -> Any:
+        from kubernetes import config
+        from kubernetes.client import ApiClient, Configuration
+
+        loader: Any = config  # it has no types
+        chosen = Configuration()
+        if self._settings.kubeconfig is None and self._settings.context is None and _is_in_pod():
+            loader.load_incluster_config(client_configuration=chosen)
+        else:
+            loader.load_kube_config(
+                self._settings.kubeconfig, self._settings.context, client_configuration=chosen
+            )
+        return ApiClient(chosen)
+
+    @cached_property
+    def _batch(self) -> Any:
+        from kubernetes.client import BatchV1Api
+
+        return BatchV1Api(self._api)
+
+    @cached_property
+    def _core(self) -> Any:
+        from kubernetes.client import CoreV1Api
+
+        return CoreV1Api(self._api)
+
+    def _open_exec(self, pod: str, command: str, talks: bool) -> Any:
+        from kubernetes.client import ApiClient, CoreV1Api
+        from kubernetes.stream import stream
+
+        # A client of its own: `stream` replaces a method of the client while it connects.
+        core = CoreV1Api(ApiClient(self._api.configuration))
+        return stream(
+            core.connect_get_namespaced_pod_exec,
+            pod,
+            self._settings.namespace,
+            container=CONTAINER,
+            command=["/bin/sh", "-c", command],
+            stdin=talks,
+            stdout=True,
+            stderr=True,
+            tty=False,
+            _preload_content=False,
+        )
+
+
+class JobHost:
+    """One Job and its pod."""
+
+    def __init__(
+        self, name: str, namespace: str, batch: Any, core: Any, open_exec: Callable[[str, str, bool], Any]
+    ) -> None:
+        self.id = name
+        self._namespace = namespace
+        self._batch = batch
+        self._core = core
+        self._open_exec = open_exec
+        self._pod = ""
+
+    def wait_until_running(self, within_s: float) -> None:
+        """Wait for the pod.
+
+        Raises:
+            SandboxUnavailable: it does not run in time, or never will; says why.
+        """
+        deadline = time.monotonic() + within_s
+        reason = "it has no pod"
+        while time.monotonic() < deadline:
+            pods = self._core.list_namespaced_pod(
+                self._namespace, label_selector=f"job-name={self.id}", _request_timeout=_REQUEST_S
+            )
+            for pod in pods.items:
+                if pod.status.phase == "Running":
+                    self._pod = pod.metadata.name
+                    return
+                reason, is_hopeless = _reason_of(pod)
+                if is_hopeless:
+                    raise SandboxUnavailable(f"kubernetes: the pod of Job {self.id} does not run: {reason}")
+            time.sleep(_TICK_S)
+        raise SandboxUnavailable(
+            f"kubernetes: Job {self.id} does not run within {within_s:.0f} s: {reason};"
+            " see `kubectl describe job`, or set `start_s`"
+        )
+
+    def write(self, path: str, data: bytes) -> None:
+        """See `Host.write`: the protocol has no end of input, so that the length is given."""
+        text = base64.b64encode(data)
+        command = f"umask 077 && head -c {len(text)} | base64 -d > {shlex.quote(path)} && echo written"
+        stream = self.start(command, talks=True)
+        for first in range(0, len(text), 262144):
+            stream.send_stdin(text[first : first + 262144])
+        said = [(out or "", err or "") for out, err, _ in stream]
+        if "".join(out for out, _ in said).strip() != "written":
+            errors = "".join(err for _, err in said).strip()
+            raise SandboxBroken(f"kubernetes: {path} was not written on {self.id}: {errors[:300]}")
+
+    def start(self, command: str, *, talks: bool) -> Stream:
+        """See `Host.start`."""
+        return ExecStream(self._open_exec(self._pod, command, talks))
+
+    def prolong(self, seconds: int) -> None:
+        """See `Host.prolong`: a deadline counts from the Job's start."""
+        job = self._batch.read_namespaced_job(self.id, self._namespace, _request_timeout=_REQUEST_S)
+        lived = time.time() - job.status.start_time.timestamp() if job.status.start_time else 0.0
+        patch = {"spec": {"activeDeadlineSeconds": int(lived) + seconds}}
+        self._batch.patch_namespaced_job(self.id, self._namespace, patch, _request_timeout=_REQUEST_S)
+
+    def end(self) -> None:
+        """See `Host.end`; one that is gone already has ended."""
+        from kubernetes.client import ApiException
+
+        try:
+            self._batch.delete_namespaced_job(
+                self.id, self._namespace, propagation_policy="Background", _request_timeout=_REQUEST_S
+            )
+        except ApiException as problem:
+            if problem.status != _GONE:
+                raise
+
+
+class ExecStream:
+    """A command's streams over the WebSocket of `exec`."""
+
+    def __init__(self, socket: Any) -> None:
+        self._socket = socket
+
+    def send_stdin(self, data: bytes) -> None:
+        """Give it input: ASCII, as all that is sent to the guest."""
+        self._socket.write_stdin(data.decode("ascii"))
+
+    def __iter__(self) -> Iterator[tuple[str | None, str | None, object]]:
+        """See `Stream`; ends when the cluster closes the socket."""
+        while self._socket.is_open():
+            self._socket.update(timeout=1)
+            yield self._read()
+        yield self._read()
+
+    def _read(self) -> tuple[str | None, str | None, object]:
+        out = self._socket.read_stdout(timeout=0) if self._socket.peek_stdout(timeout=0) else None
+        err = self._socket.read_stderr(timeout=0) if self._socket.peek_stderr(timeout=0) else None
+        return out, err, None
+
+
+def _reason_of(pod: Any) -> tuple[str, bool]:
+    """Return why a pod does not run, and whether waiting is of no use."""
+    for each in pod.status.container_statuses or ():
+        waiting = each.state.waiting if each.state is not None else None
+        if waiting is not None:
+            return f"{waiting.reason}: {waiting.message or ''}".strip(": "), waiting.reason in _HOPELESS
+    for condition in pod.status.conditions or ():
+        if condition.status == "False" and condition.message:
+            return f"{condition.reason}: {condition.message}", False
+    return f"its phase is {pod.status.phase}", pod.status.phase in ("Failed", "Succeeded")
+
+
+def _is_in_pod() -> bool:
+    """Return whether this process is in a pod of a cluster, and has no kubeconfig of its own."""
+    has_own = "KUBECONFIG" in os.environ or Path("~/.kube/config").expanduser().exists()
+    return "KUBERNETES_SERVICE_HOST" in os.environ and not has_own
+
+
+def _client() -> Feature:
+    present = importlib.util.find_spec("kubernetes") is not None
+    detail = "" if present else "Kubernetes' Python client is not installed"
+    remedy = "pip install 'spanproof[kubernetes]'"
+    return Feature("kubernetes client", present, required=True, detail=detail, remedy=remedy)

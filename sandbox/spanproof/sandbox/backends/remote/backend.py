@@ -1,0 +1,226 @@
+"""The contract over a service of machines.
+
+In: a `Program` or a `SessionSpec`. Out: `Execution`s. The machine is the wall; what became of a program is
+the word of a watcher over there, which the program cannot reach while the machine keeps its users apart. A
+machine that failed, or in any doubt, is ended and replaced. See docs/sandbox.md.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from spanproof.sandbox.backend import AnswerTool, Availability, Evidence, Sandbox, Session
+from spanproof.sandbox.backends.remote.conversation import Conversation
+from spanproof.sandbox.backends.remote.job import apart_of, build_job, check_fixtures, session_job
+from spanproof.sandbox.backends.remote.machine import Life, Machine
+from spanproof.sandbox.backends.remote.output import output_of
+from spanproof.sandbox.backends.remote.service import Service
+from spanproof.sandbox.backends.remote.session import RemoteSession
+from spanproof.sandbox.calls import check_files
+from spanproof.sandbox.errors import (
+    SandboxBroken,
+    SandboxUnavailable,
+    UnsupportedFixtures,
+    UnsupportedLanguage,
+)
+from spanproof.sandbox.guest.outcome import build_execution
+from spanproof.sandbox.guest.wire import Header
+from spanproof.sandbox.model import Execution, FailureClass, Program, SessionSpec
+
+_LOG = logging.getLogger(__name__)
+_START_S = 30.0
+_GRACE_S = 10.0
+"""For the machine's own clock to stop a program, before ours ends the machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a sandbox has used so far.
+
+    Attributes:
+        machines: made; `seconds`, how long they have lived together.
+        price: in the unit of the setting `price_per_second`; None without it.
+    """
+
+    machines: int
+    seconds: float
+    runs: int
+    price: float | None
+
+
+class RemoteSandbox(Sandbox):
+    """Runs programs on machines of a service; `workers` of them at once."""
+
+    languages = frozenset({"python", "bash", "sql", "javascript", "typescript"})
+    evidence = frozenset({Evidence.CALLS, Evidence.PEAK_MEMORY})
+
+    def __init__(self, service: Service, *, workers: int = 1) -> None:
+        self._service = service
+        self._workers = threading.BoundedSemaphore(max(1, workers))
+        self._lock = threading.Lock()
+        self._idle: list[Machine] = []
+        self._live: set[Machine] = set()
+        self._lives: list[Life] = []
+        self._runs = 0
+        self._closed = False
+
+    def availability(self) -> Availability:
+        """What is installed, set and answering; queries the service, makes no machine."""
+        return Availability(self.name, self._service.features())
+
+    @property
+    def _word(self) -> str:
+        """What machines are made of, as the setting is called."""
+        return self._service.image.partition(" ")[0]
+
+    @property
+    def cost(self) -> Cost:
+        """What it has used so far."""
+        with self._lock:
+            seconds = sum(life.seconds for life in self._lives)
+            price = self._service.price_per_second
+            return Cost(len(self._lives), seconds, self._runs, None if price is None else seconds * price)
+
+    def run(self, program: Program) -> Execution:
+        """Run one program; see `Sandbox.run`."""
+        if program.language not in self.languages:
+            known = ", ".join(sorted(self.languages))
+            raise UnsupportedLanguage(f"the {self.name} backend runs {known}, not {program.language!r}")
+        check_files(program.files)
+        check_fixtures(program.fixtures, program.language, self.name)
+        job, apart = build_job(program), apart_of(program.fixtures, program.tests)
+        with self._workers:
+            machine, conversation, separated = self._begin(job, apart, program.limits.wall_s)
+            return self._finish(machine, conversation, program, separated=separated)
+
+    def session(self, spec: SessionSpec, answer: AnswerTool) -> Session:
+        """Start a session, on a machine of its own; see `Sandbox.session`."""
+        if spec.language != "python":
+            raise UnsupportedLanguage(
+                f"the {self.name} backend has sessions in python only, not in {spec.language!r}"
+            )
+        check_files(spec.files)
+        check_fixtures(spec.fixtures, spec.language, self.name)
+        apart = apart_of(spec.fixtures)
+        machine, conversation, _ = self._begin(session_job(spec), apart, spec.limits.wall_s, talks=True)
+        try:
+            return RemoteSession(machine, conversation, spec, answer, lambda: self._drop(machine))
+        except BaseException:
+            self._drop(machine)
+            raise
+
+    def close(self) -> None:
+        """End every machine."""
+        with self._lock:
+            self._closed = True
+            machines = list(self._live)
+            self._idle.clear()
+        for machine in machines:
+            self._drop(machine)
+
+    def _begin(
+        self, job: Header, apart: Mapping[str, bytes], wall_s: float, *, talks: bool = False
+    ) -> tuple[Machine, Conversation, bool]:
+        """Have a machine start the job; a machine that fails before it has started is replaced."""
+        tries = self._service.retries + 1
+        while True:
+            tries -= 1
+            machine: Machine | None = None
+            try:
+                machine = self._take()
+                machine.outlasts(wall_s + _START_S + _GRACE_S)
+                conversation = machine.start(job, apart, talks=talks)
+                return machine, conversation, self._started(machine, conversation)
+            except SandboxBroken as problem:
+                if machine is not None:
+                    self._drop(machine)
+                if tries <= 0 or self._closed:
+                    raise
+                _LOG.warning("%s; trying another machine", problem)
+            except BaseException:
+                if machine is not None:
+                    self._drop(machine)
+                raise
+
+    def _started(self, machine: Machine, conversation: Conversation) -> bool:
+        """Wait until the program is about to run; whether the machine keeps it apart from all else."""
+        try:
+            said = conversation.next(_START_S)
+        except TimeoutError:
+            raise SandboxBroken(
+                f"{self.name}: machine {machine.id} did not start in {_START_S:.0f} s"
+            ) from None
+        except SandboxBroken as problem:
+            if "python3" in str(problem):
+                remedy = f"set `{self._word}` to one with Python 3.11 or newer"
+                raise SandboxUnavailable(f"{problem}; {remedy}") from None
+            raise
+        if said.get("kind") == "lacking":
+            raise UnsupportedLanguage(
+                f"the {self._service.image} lacks what runs this language; python and sql "
+                "always run, javascript needs Node.js, typescript Node.js 22.18 or newer, bash /bin/bash"
+            )
+        lacks = f"machines of the {self._service.image} give no root with namespaces, so"
+        if said.get("kind") == "in_reach":
+            raise SandboxUnavailable(
+                f"{lacks} a program there could read its tests and forge their results:"
+                f" {self._service.separating}, or another backend for programs with tests"
+            )
+        if said.get("kind") == "unserved":
+            raise UnsupportedFixtures(
+                f"{lacks} recorded HTTP calls cannot be answered there: {self._service.separating},"
+                " or the jail"
+            )
+        return said.get("separated") is True
+
+    def _finish(
+        self, machine: Machine, conversation: Conversation, program: Program, *, separated: bool
+    ) -> Execution:
+        began = time.monotonic()
+        reusable = False
+        try:
+            conversation.allow(program.limits.output_bytes)
+            said = conversation.next(program.limits.wall_s + _GRACE_S)
+            reusable = separated and said.get("clean") is True
+            execution = build_execution(said, output_of(said), program.limits, language=program.language)
+        except TimeoutError:  # the machine's clock did not stop it, so ours does
+            execution = Execution(FailureClass.TIMEOUT, wall_s=time.monotonic() - began)
+        finally:
+            conversation.close()
+            with self._lock:
+                self._runs += 1
+            self._give_back(machine, reusable=reusable)
+        _LOG.debug("%s machine %s: a run of %.2f s", self.name, machine.id, time.monotonic() - began)
+        return execution
+
+    def _take(self) -> Machine:
+        with self._lock:
+            if self._closed:
+                raise SandboxBroken(f"the {self.name} sandbox is closed")
+            machine = self._idle.pop() if self._idle else None
+        if machine is None:
+            machine = Machine(self._service)
+            with self._lock:
+                self._live.add(machine)
+                self._lives.append(machine.life)
+        if self._closed:
+            self._drop(machine)
+            raise SandboxBroken(f"the {self.name} sandbox is closed")
+        return machine
+
+    def _give_back(self, machine: Machine, *, reusable: bool) -> None:
+        with self._lock:
+            keep = reusable and machine.runs < self._service.reuse and not self._closed
+            if keep:
+                self._idle.append(machine)
+        if not keep:
+            self._drop(machine)
+
+    def _drop(self, machine: Machine) -> None:
+        with self._lock:
+            self._live.discard(machine)
+        machine.kill()

@@ -1,0 +1,99 @@
+"""A session over there: a run that takes steps from the host before it ends.
+
+In: steps, and answers to the program's tool calls. Out: a line for each step and each call. The clock of a
+step is while the host answers a call.
+"""
+
+from __future__ import annotations
+
+import base64
+import secrets
+import select
+import time
+
+from spanproof.sandbox.backends.jail.namespaces import memory
+from spanproof.sandbox.backends.remote.guest import tree
+from spanproof.sandbox.backends.remote.guest.watch import Run
+from spanproof.sandbox.guest.wire import Header
+
+_CALLS_A_STEP = 10_000
+"""Tool calls: their time is not the step's, so their number must be bounded."""
+_OF_A_STEP = ("result", "text", "characters", "outcome")
+
+
+class SessionRun(Run):
+    """One session, from its first step to its last."""
+
+    _step = ""
+    """The secret name of the step at hand: a report made up before it began cannot know it."""
+    _in_step = False
+    _ready = False
+    _called_at: float | None = None
+    _calls = 0
+    _cpu_reported = 0.0
+
+    def finish(self) -> None:
+        """Serve the program as its host says, to its last step."""
+        self._poll.register(self._host.fd, select.POLLIN)
+        super().finish()
+
+    def _host_s_turn(self) -> bool:
+        return not self._in_step or self._called_at is not None
+
+    def _between_steps(self) -> bool:
+        return not self._in_step
+
+    def _read_host(self) -> None:
+        try:
+            for line in self._host.received():
+                self._take(line)
+        except EOFError:
+            self._stopped = "closed"
+
+    def _take(self, line: Header) -> None:
+        if line["kind"] == "step" and not self._in_step:
+            self._in_step, self._calls = True, 0
+            self._step = secrets.token_hex(8)
+            self._started_at = time.monotonic()
+            self._deadline = self._started_at + self._limits["wall_s"]
+            self._report_failure({"kind": "step", "step": self._step}, base64.b64decode(line["source"]))
+        elif line["kind"] == "answer" and self._called_at is not None:
+            self._deadline += time.monotonic() - self._called_at
+            self._called_at = None
+            self._report_failure(line)
+
+    def _hear(self, said: Header) -> None:
+        kind = said.get("kind")
+        if kind == "call":
+            self._forward(said)
+        elif kind == "ready" and not self._ready:
+            self._ready = True
+            self._host.send("ready")
+        elif kind == "step" and self._in_step and said.get("step") == self._step:
+            self._end_step(said)
+
+    def _forward(self, said: Header) -> None:
+        self._calls += 1
+        if self._calls > _CALLS_A_STEP:
+            self._stopped = "timeout"
+        elif self._host_s_turn():
+            reason = "another call waits for its answer" if self._in_step else "no step is running"
+            refusal = {"error_type": "RuntimeError", "error_message": reason}
+            self._report_failure({"kind": "answer", "call": said.get("call"), **refusal})
+        else:
+            self._called_at = time.monotonic()
+            self._host.send("call", **{key: said.get(key) for key in ("call", "tool", "args", "kwargs")})
+
+    def _end_step(self, said: Header) -> None:
+        """Gather what the step did, report the host, and start the next one's account."""
+        self._in_step = False
+        self._drain()
+        now = time.monotonic()
+        self._sample(now)
+        self._raised = said.get("raised")
+        spent = sum(memory.cpu_s(pid) for pid in tree.descendants())
+        facts = self._facts(now - self._started_at, max(0.0, spent - self._cpu_reported))
+        self._cpu_reported = spent
+        self._raised = None
+        self._host.send("step", **{**facts, **{key: said.get(key) for key in _OF_A_STEP}})
+        self._fresh_output()

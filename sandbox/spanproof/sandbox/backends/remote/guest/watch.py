@@ -1,0 +1,241 @@
+"""One run of one program over there: feed it, watch it, bound it, and gather the facts.
+
+In: a started program and its job. Out: one result, in the form the jail's supervisor gives, for
+`build_execution`. The loop ends when the main process exits or a limit is passed. Nothing the program sends
+is more than a bounded JSON object that bears the run's token.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import resource
+import secrets
+import select
+import time
+from typing import Any
+
+from spanproof.sandbox.backends.jail.namespaces.process_tree import reap_strays
+from spanproof.sandbox.backends.jail.run.output import Stream
+from spanproof.sandbox.backends.remote.guest import tree
+from spanproof.sandbox.backends.remote.guest.lines import Lines
+from spanproof.sandbox.backends.remote.guest.served import Served
+from spanproof.sandbox.backends.remote.guest.start import Started
+from spanproof.sandbox.backends.remote.guest.workspace import Workspace
+from spanproof.sandbox.guest.inbox import message
+from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Header
+
+_TICK_S = 0.05
+_GUEST_FIELDS = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database")
+_DRAIN_BYTES = 1 << 20
+
+
+class Run:
+    """A run, from job to result."""
+
+    def __init__(
+        self,
+        job: dict[str, Any],
+        started: Started,
+        workspace: Workspace,
+        host: Lines,
+        tests: bytes | None,
+        served: Served | None,
+    ) -> None:
+        self._limits = job["limits"]
+        self._program = started
+        self._place = workspace
+        self._host = host
+        self._token = secrets.token_hex(16)
+        self._tests = tests
+        self._served = served
+        self._judge_tokens: set[str] = set()
+        self._outcome: str | None = None
+        self._raised: Any = None
+        self._planned: int | None = None
+        self._results: dict[int, bool] = {}
+        self._stopped: str | None = None
+        self._from_guest = Decoder(FROM_GUEST)
+        self._to_guest = bytearray()
+        self._fresh_output()
+        self._warm_bytes = tree.private_bytes(os.getpid())
+        self._peak_bytes = 0
+        self._sampled_at = 0.0
+        self._started_at = time.monotonic()
+        self._deadline = self._started_at + self._limits["wall_s"]
+        self._poll = select.poll()
+        for fd in (started.pidfd, started.stdout, started.stderr, started.control.fileno()):
+            self._poll.register(fd, select.POLLIN)
+        header = {key: job[key] for key in _GUEST_FIELDS if key in job}
+        if served is not None:
+            self._poll.register(served, select.POLLIN)
+            header["environment"] = served.environment
+        self._report_failure({**header, "kind": "job", "token": self._token}, base64.b64decode(job["source"]))
+
+    def finish(self) -> None:
+        """Serve the program until it ends or must end, and report the host."""
+        ended = False
+        while not ended and self._stopped is None:
+            ended = self._turn()
+        wall_s = time.monotonic() - self._started_at
+        if ended:
+            self._drain()
+            self._read_control()
+            status = os.waitpid(self._program.pid, 0)[1]
+        clean = tree.end_all()
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        facts = self._facts(wall_s, usage.ru_utime + usage.ru_stime)
+        self._host.send("result", status=status if ended else None, clean=clean, **facts)
+
+    def _facts(self, wall_s: float, cpu_s: float) -> Header:
+        said = self._raised if isinstance(self._raised, dict) else {}
+        return {
+            "stopped": self._stopped,
+            "wall_s": wall_s,
+            "cpu_s": cpu_s,
+            "peak": self._peak_bytes,
+            "memory_refused": int(said.get("refused") is True),
+            "outcome": self._outcome,
+            "raised": self._raised,
+            "tests_total": self._planned,
+            "tests_passed": sum(self._results.values()) if self._planned is not None else None,
+            "tests_failed": [n for n in range(self._planned or 0) if not self._results.get(n)][:1_000],
+            "files": self._place.files_left(),
+            "attempts": self._reported_calls(),
+            "out_cut": self._out.cut,
+            "err_cut": self._err.cut,
+            "out": base64.b64encode(self._out.kept()).decode(),
+            "err": base64.b64encode(self._err.kept()).decode(),
+        }
+
+    def _reported_calls(self) -> list[list[object]]:
+        """What was called of what is served, or tried to be; nothing else is known."""
+        return [] if self._served is None else self._served.take_attempts()
+
+    def _fresh_output(self) -> None:
+        self._out = Stream(self._limits["output_bytes"])
+        self._err = Stream(self._limits["output_bytes"])
+
+    def _host_s_turn(self) -> bool:
+        """Whether the clock is paused, because the host answers a call."""
+        return False
+
+    def _turn(self) -> bool:
+        """One look around; whether the main process has ended."""
+        now = time.monotonic()
+        waiting = self._host_s_turn()
+        late = not waiting and now >= self._deadline
+        left = _TICK_S if waiting else min(_TICK_S, self._deadline - now)
+        ready = dict(self._poll.poll(max(0.0, left) * 1000))
+        if now - self._sampled_at >= _TICK_S:
+            self._sample(now)
+        program = self._program
+        for fd, stream in ((program.stdout, self._out), (program.stderr, self._err)):
+            if fd in ready:
+                self._read_output(fd, stream)
+        control = program.control.fileno()
+        if ready.get(control, 0) & select.POLLOUT:
+            self._flush_to_guest()
+        if ready.get(control, 0) & ~select.POLLOUT:
+            self._read_control()
+        if self._host.fd in ready:
+            self._read_host()
+        if self._served is not None and self._served.fileno() in ready:
+            self._served.serve()
+        ended = program.pidfd in ready
+        if late and self._stopped is None and not (ended or self._between_steps()):
+            # Only now: what ended while this process was kept from looking has not timed out.
+            self._stopped = "timeout"
+        return ended
+
+    def _between_steps(self) -> bool:
+        """Whether nothing runs that the clock bounds."""
+        return False
+
+    def _sample(self, now: float) -> None:
+        self._sampled_at = now
+        reap_strays(self._program.pid)
+        held = sum(max(0, tree.private_bytes(pid) - self._warm_bytes) for pid in tree.descendants())
+        self._peak_bytes = max(self._peak_bytes, held)
+        if held > self._limits["memory_bytes"]:
+            self._stopped = "memory"
+
+    def _read_output(self, fd: int, stream: Stream) -> None:
+        with contextlib.suppress(BlockingIOError):
+            data = os.read(fd, 65536)
+            if not data:
+                self._poll.unregister(fd)
+            stream.add(data)
+        if self._out.seen + self._err.seen > self._limits["output_kill_bytes"]:
+            self._stopped = "output"
+
+    def _drain(self) -> None:
+        """Take what lies in the pipes; others may still hold them open, so never wait for their end."""
+        for fd, stream in ((self._program.stdout, self._out), (self._program.stderr, self._err)):
+            taken = 0
+            with contextlib.suppress(BlockingIOError):
+                while taken < _DRAIN_BYTES and (data := os.read(fd, 65536)):
+                    stream.add(data)
+                    taken += len(data)
+
+    def _report_failure(self, header: Header, *parts: bytes) -> None:
+        """Send to the program's process, without ever waiting for one that does not read."""
+        self._to_guest += message(header, parts)
+        self._flush_to_guest()
+
+    def _flush_to_guest(self) -> None:
+        try:
+            while self._to_guest:
+                del self._to_guest[: self._program.control.send(self._to_guest[:262144])]
+            events = select.POLLIN
+        except BlockingIOError:
+            events = select.POLLIN | select.POLLOUT
+        except OSError:
+            self._to_guest.clear()
+            events = select.POLLIN
+        with contextlib.suppress(OSError):  # it is received no more
+            self._poll.modify(self._program.control, events)
+
+    def _read_control(self) -> None:
+        """Hear the program's process; bytes that are no frames end the reading, not the run."""
+        try:
+            while data := self._program.control.recv(65536):
+                self._from_guest.feed(data)
+                while (frame := self._from_guest.next()) is not None:
+                    token = frame.header.get("token")
+                    if isinstance(token, str) and token in self._judge_tokens:
+                        self._handle_judge(frame.header)
+                    if token == self._token:
+                        self._hear(frame.header)
+        except BlockingIOError:
+            return
+        except (BadFrame, OSError):
+            pass
+        with contextlib.suppress(KeyError):
+            self._poll.unregister(self._program.control)
+
+    def _hear(self, said: Header) -> None:
+        kind = said.get("kind")
+        if kind in ("finished", "raised", "syntax") and self._outcome is None:
+            self._outcome, self._raised = kind, said.get("raised")
+        elif kind == "judge" and self._tests is not None and said.get("hidden") is True:
+            token = secrets.token_hex(16)
+            self._judge_tokens.add(token)
+            self._report_failure({"kind": "tests", "token": token}, self._tests)
+            self._tests = None
+
+    def _handle_judge(self, said: Header) -> None:
+        """What the tests' process says; its word on how it ended outweighs the program's."""
+        kind, number, total = said.get("kind"), said.get("number"), said.get("total")
+        if kind in ("raised", "syntax"):
+            self._outcome, self._raised = kind, said.get("raised")
+        elif kind == "inside":
+            self._judge_tokens.add(self._token)
+        elif kind == "planned" and self._planned is None and type(total) is int:
+            self._planned = max(0, min(total, 100_000))
+        elif kind == "test" and type(number) is int and 0 <= number < (self._planned or 0):
+            self._results[number] = self._results.get(number, True) and said.get("passed") is True
+
+    def _read_host(self) -> None:
+        """A plain run listens to no one but its program."""

@@ -1,0 +1,78 @@
+"""From a program or a session to the job the guest is given: JSON, everything of bytes in base64.
+
+Its tests and its recorded calls go by themselves, because the program's process inherits its job.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import asdict
+
+from spanproof.sandbox.errors import UnsupportedFixtures
+from spanproof.sandbox.fixed.job import encode_tape
+from spanproof.sandbox.guest.wire import Header
+from spanproof.sandbox.model import Database, Fixtures, Program, SessionSpec
+
+
+def build_job(program: Program) -> Header:
+    """The job of a program."""
+    return {
+        "language": program.language,
+        "limits": asdict(program.limits),
+        "files": {name: packed(data) for name, data in program.files.items()},
+        "stdin": packed(program.stdin),
+        "source": source_of(program.source),
+        "has_tests": program.tests is not None,
+        "has_tape": bool(program.fixtures.http),
+        "entry_point": program.entry_point,
+        "database": {**asdict(Database()), "memory_bytes": program.limits.memory_bytes},
+        "seed": program.fixtures.seed,
+        "clock_s": None if (clock := program.fixtures.clock) is None else clock.start_s,
+    }
+
+
+def session_job(spec: SessionSpec) -> Header:
+    """The job of a session."""
+    program = Program("session", "", files=spec.files, limits=spec.limits, fixtures=spec.fixtures)
+    return {**build_job(program), "tools": [[stub.name, stub.parameters] for stub in spec.tools]}
+
+
+def apart_of(fixtures: Fixtures, tests: str | None = None) -> dict[str, bytes]:
+    """What of a job goes by itself, by the end of its file's name.
+
+    Raises:
+        UnsupportedFixtures: a recorded call is no call of HTTP, or there is nothing to encrypt it with.
+    """
+    found = {"tape": b"".join(encode_tape(fixtures))} if fixtures.http else {}
+    if tests is not None:
+        found["tests"] = tests.encode("utf-8", "surrogatepass")
+    return found
+
+
+def packed(data: bytes) -> str:
+    """Bytes as text."""
+    return base64.b64encode(data).decode("ascii")
+
+
+def source_of(text: str) -> str:
+    """Any text, lone surrogates included."""
+    return packed(text.encode("utf-8", "surrogatepass"))
+
+
+def check_fixtures(fixtures: Fixtures, language: str, service: str) -> None:
+    """Refuse what cannot be fixed over there.
+
+    Raises:
+        UnsupportedFixtures: names the first such.
+    """
+    clock, python = fixtures.clock, language == "python"
+    required = {
+        "a package set": fixtures.packages is not None,
+        "a database": fixtures.database != Database(),
+        f"a seed to {language}": fixtures.seed is not None and not python,
+        f"a clock to {language}": clock is not None and not python,
+        "a clock of another rate": clock is not None and clock.rate != 1,
+    }
+    for name, wanted in required.items():
+        if wanted:
+            raise UnsupportedFixtures(f"the {service} backend cannot give {name}; use the jail")

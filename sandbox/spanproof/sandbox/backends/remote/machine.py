@@ -1,0 +1,164 @@
+"""One machine of the service: made, furnished with our guest, talked to line by line, and ended in every way.
+
+Whatever happens to the process, a machine does not outlive its lifetime at the service.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import secrets
+import shlex
+import time
+import weakref
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from spanproof.sandbox.backends.remote.conversation import Conversation
+from spanproof.sandbox.backends.remote.service import Host, Service
+from spanproof.sandbox.errors import SandboxBroken
+from spanproof.sandbox.guest.wire import Header
+
+_LOG = logging.getLogger(__name__)
+_KILL_TRIES = 3
+_MARGIN_S = 30
+_UNPACK = """
+import sys, zipfile
+if sys.version_info < (3, 11):
+    sys.exit("python3 of the template is %d.%d, older than 3.11" % sys.version_info[:2])
+zipfile.ZipFile(sys.argv[1]).extractall(sys.argv[2])
+"""
+
+
+@dataclass(slots=True)
+class Life:
+    """How long a machine has been paid for, in seconds of a monotonic clock."""
+
+    began_at: float
+    ended_at: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """So far."""
+        return (time.monotonic() if self.ended_at is None else self.ended_at) - self.began_at
+
+
+class Machine:
+    """A remote machine with our guest on it. One caller at a time; `kill` from anywhere."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self.service = service.name
+        self._lifetime_s = service.lifetime_s
+        self.life = Life(time.monotonic())
+        self._host = service.make(self._lifetime_s)
+        self.id = self._host.id
+        self.runs = 0
+        self._base = f"/tmp/spanproof-{secrets.token_hex(8)}"  # noqa: S108 - on the machine, and unguessable
+        self._archive = f"{self._base}.zip"
+        # Runs at the interpreter's end too.
+        self.kill: Callable[[], object] = weakref.finalize(self, _kill, self._host, self.life, service)
+        try:
+            self._write(self._archive, guest_archive())
+        except BaseException:
+            self.kill()
+            raise
+
+    def start(self, job: Header, apart: Mapping[str, bytes], *, talks: bool = False) -> Conversation:
+        """Start the guest with a job and what goes apart from it; `talks` where the host will send lines too.
+
+        Raises:
+            SandboxBroken: the machine failed.
+        """
+        self.runs += 1
+        token = secrets.token_hex(16)
+        path = f"{self._base}-job-{self.runs}"
+        self._write(path, json.dumps({**job, "token": token}).encode("ascii"))
+        for name, data in apart.items():
+            self._write(f"{path}.{name}", data)
+        command = self._guest(path)
+
+        def translate(problem: Exception) -> Exception:
+            return SandboxBroken(str(self._service.explain(problem, f"run a command on machine {self.id}")))
+
+        return Conversation(self.service, lambda: self._host.start(command, talks=talks), translate, token)
+
+    def outlasts(self, seconds: float) -> None:
+        """Make sure that the service lets it live for as long.
+
+        Raises:
+            SandboxBroken: the service failed.
+        """
+        needed = self.life.seconds + seconds + _MARGIN_S
+        if needed <= self._lifetime_s:
+            return
+        more = int(max(seconds + 2 * _MARGIN_S, self._service.lifetime_s))
+        self._do("keep the machine", lambda: self._host.prolong(more))
+        self._lifetime_s = int(self.life.seconds) + more
+
+    def _guest(self, path: str) -> str:
+        """The command that does a job; the first one unpacks our guest, and shows a Python too old."""
+        fixed = f'env -i PATH="$PATH" PYTHONPATH={self._base} PYTHONHASHSEED=0 PYTHONUTF8=1'
+        run = f"cd / && exec {fixed} python3 -s -P -m spanproof.sandbox.backends.remote.guest {path}"
+        if self.runs > 1:
+            return run
+        return f"{shlex.join(['python3', '-I', '-c', _UNPACK, self._archive, self._base])} && {run}"
+
+    def _write(self, path: str, data: bytes) -> None:
+        self._do("write a file", lambda: self._host.write(path, data))
+
+    def _do(self, doing: str, step: Callable[[], object]) -> None:
+        try:
+            step()
+        except Exception as problem:
+            cause = self._service.explain(problem, f"{doing} on machine {self.id}")
+            raise SandboxBroken(str(cause)) from problem
+
+
+def _kill(host: Host, life: Life, service: Service) -> None:
+    """End a machine; a failure is reported, because it goes on to cost until its lifetime is over."""
+    cause = ""
+    for _ in range(_KILL_TRIES):
+        try:
+            host.end()
+            break
+        except Exception as problem:  # noqa: BLE001 - tried again, then reported
+            cause = f"{type(problem).__name__}: {problem}"
+    else:
+        _LOG.warning(
+            "%s machine %s could not be ended (%s); the service ends it when its lifetime is over",
+            service.name,
+            host.id,
+            cause[:300],
+        )
+    life.ended_at = time.monotonic()
+    price = service.price_per_second
+    cost = "" if price is None else f", cost {life.seconds * price:.6f}"
+    _LOG.info("%s machine %s lived %.1f s%s", service.name, host.id, life.seconds, cost)
+
+
+@cache
+def guest_archive() -> bytes:
+    """The guest's source, as one file: ours, and of the sandbox package what it rests on."""
+    package = Path(__file__).parents[2]
+    sources = [
+        *package.glob("*.py"),
+        *(
+            path
+            for room in ("guest", "tape", "fixed", "backends/jail")
+            for path in (package / room).rglob("*")
+            if path.suffix in (".py", ".cjs")
+        ),
+        *(package / "backends" / name for name in ("__init__.py", "pinned.py")),
+        *(package / "backends/remote").glob("__init__.py"),
+        *(package / "backends/remote/guest").glob("*.py"),
+    ]
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for source in sorted(sources):
+            archive.write(source, str(Path("spanproof/sandbox") / source.relative_to(package)))
+    return buffer.getvalue()

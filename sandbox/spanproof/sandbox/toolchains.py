@@ -1,0 +1,178 @@
+"""Languages that a toolchain of the machine or the image runs: C++, Go, Java, PHP, R, Ruby and Rust.
+
+A program in one of them is a shell script that checks or builds the source and then runs it. Which toolchains
+there are is looked up where programs run. A source that does not build is a `syntax_error`.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from spanproof.sandbox.model import Attempt, AttemptKind, Execution, FailureClass, Limits, Program
+
+SEARCHED: Final = "/usr/local/bin:/usr/bin:/bin:/usr/local/go/bin:/usr/local/cargo/bin"
+"""Where programs find toolchains: directories that guests see."""
+
+_BUILD_FAILED: Final = 120
+_MEMORY: Final = 2 * 1024**3
+_DISK: Final = 1024**3
+_PROCESSES: Final = 256
+_SLOWER: Final = 4.0
+"""Compiling takes this much more time than the program alone is given."""
+
+_PRELUDE: Final = f'export HOME="$PWD" TMPDIR="$PWD" PATH="{SEARCHED}"\n'
+_BUILD: Final = (
+    'reported=$({{ {build}; }} 2>&1 </dev/null) || {{ printf "%s\\n" "$reported" >&2; '
+    f"exit {_BUILD_FAILED}; }}}}\n"
+)
+_MAIN_OF_GO: Final = re.compile(r"^func\s+main\s*\(\s*\)", re.MULTILINE)
+_PUBLIC_CLASS: Final = re.compile(
+    r"^\s*public\s+(?:(?:final|abstract|strictfp)\s+)*class\s+(\w+)", re.MULTILINE
+)
+# Without these the virtual machine looks for things beyond its files, which would count as attempts.
+_QUIET: Final = (
+    *("-XX:+UnlockDiagnosticVMOptions", "-XX:-DumpPrivateMappingsInCore", "-XX:-DumpSharedMappingsInCore"),
+    *("-XX:-UsePerfData", "-XX:-UseContainerSupport"),
+)
+_JAVA: Final = " ".join(("java", "-ea", *_QUIET))
+_JAVAC: Final = " ".join(("javac", *(f"-J{each}" for each in _QUIET), "-proc:none", "-d", ".classes"))
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """How a language is built and run.
+
+    Attributes:
+        file: the source's name.
+        tools: programs that have to be there.
+        build: checks or builds the source; empty where running it does.
+        run: runs it.
+        starts: names of programs that building and running start by themselves.
+        package: of Debian, which has it.
+    """
+
+    file: str
+    tools: tuple[str, ...]
+    build: str
+    run: str
+    package: str
+    starts: frozenset[str] = frozenset()
+
+
+_GO_ENVIRONMENT: Final = (
+    'export GOCACHE="$PWD/.cache/go" GOPATH="$PWD/.go" GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local'
+    " GOTELEMETRY=off CGO_ENABLED=0; "
+)
+_GO_STARTS: Final = frozenset(("go", "compile", "asm", "link", "main", "main.test"))
+
+TOOLCHAINS: Final[Mapping[str, Toolchain]] = {
+    "cpp": Toolchain(
+        "main.cpp",
+        ("g++",),
+        "g++ -std=c++17 -O1 -o main main.cpp",
+        "./main",
+        "g++",
+        frozenset(("g++", "cc1plus", "as", "collect2", "ld", "main")),
+    ),
+    "go": Toolchain(
+        "main.go", ("go",), f"{_GO_ENVIRONMENT}go build -o main main.go", "./main", "golang-go", _GO_STARTS
+    ),
+    "java": Toolchain(
+        "Main.java",
+        ("java", "javac"),
+        f"{_JAVAC} Main.java",
+        f"{_JAVA} Main.java",
+        "default-jdk-headless",
+        frozenset(("java", "javac")),
+    ),
+    "php": Toolchain(
+        "main.php", ("php",), "php -n -l main.php", "php -n main.php", "php-cli", frozenset(("php",))
+    ),
+    "r": Toolchain(
+        "main.R",
+        ("Rscript",),
+        "Rscript -e 'invisible(parse(\"main.R\"))'",
+        "Rscript main.R",
+        "r-base-core",
+        frozenset(("Rscript", "R", "sh", "sed", "uname", "rm", "grep", "which")),
+    ),
+    "ruby": Toolchain(
+        "main.rb", ("ruby",), "ruby -c main.rb", "ruby main.rb", "ruby", frozenset(("ruby",))
+    ),
+    "rust": Toolchain(
+        "main.rs",
+        ("rustc", "cc"),
+        "rustc --edition 2021 -o main main.rs",
+        "./main",
+        "rustc",
+        frozenset(("rustc", "cc", "collect2", "ld", "main")),
+    ),
+}  # fmt: skip
+
+_GO_TESTS: Final = replace(
+    TOOLCHAINS["go"], file="main_test.go", build="", run=f"{_GO_ENVIRONMENT}go test -vet=off main_test.go"
+)
+"""A Go source without a main function: its tests are what can be run."""
+
+
+def find_toolchains(which: Callable[[str], str | None] | None = None) -> frozenset[str]:
+    """Return the languages all of whose programs are found, by default on the path that guests have."""
+    look = which or (lambda name: shutil.which(name, path=SEARCHED))
+    return frozenset(name for name, each in TOOLCHAINS.items() if all(map(look, each.tools)))
+
+
+def build_script(program: Program) -> Program:
+    """Return the shell script that runs a program in one of `TOOLCHAINS`, with room for its compiler."""
+    how = _toolchain_of(program)
+    build = _BUILD.format(build=how.build) if how.build else ""
+    source = program.source.encode("utf-8", "surrogatepass")
+    return replace(
+        program,
+        language="bash",
+        source=f"{_PRELUDE}{build}{how.run}\n",
+        files={**program.files, how.file: source},
+        limits=_widen(program.limits),
+    )
+
+
+def read_outcome(program: Program, execution: Execution) -> Execution:
+    """Return the execution of such a script as its program's, without what the toolchain itself starts."""
+    starts = _toolchain_of(program).starts
+    attempts = tuple(each for each in execution.attempts if not _is_of_toolchain(each, starts))
+    did_not_build = execution.exit_code == _BUILD_FAILED and execution.failure_class is FailureClass.EXCEPTION
+    failure_class = FailureClass.SYNTAX_ERROR if did_not_build else execution.failure_class
+    return replace(execution, attempts=attempts, failure_class=failure_class)
+
+
+def _is_of_toolchain(attempt: Attempt, starts: frozenset[str]) -> bool:
+    directory, _, name = attempt.target.rpartition("/")
+    # A refused one under /usr is a step of the toolchain's own search: there is no such file.
+    is_own = attempt.kind is AttemptKind.PROCESS and (attempt.allowed or directory.startswith("/usr/"))
+    return is_own and name in starts
+
+
+def _toolchain_of(program: Program) -> Toolchain:
+    how = TOOLCHAINS[program.language]
+    if program.language == "go" and not _MAIN_OF_GO.search(program.source):
+        return _GO_TESTS
+    named = _PUBLIC_CLASS.search(program.source) if program.language == "java" else None
+    if named is None:
+        return how
+    # The compiler demands that the file has the name of its public class.
+    file = f"{named[1]}.java"
+    return replace(how, file=file, build=f"{_JAVAC} {file}", run=f"{_JAVA} -cp .classes {named[1]}")
+
+
+def _widen(limits: Limits) -> Limits:
+    return replace(
+        limits,
+        wall_s=limits.wall_s * _SLOWER,
+        cpu_s=limits.cpu_s * _SLOWER,
+        memory_bytes=max(limits.memory_bytes, _MEMORY),
+        disk_bytes=max(limits.disk_bytes, _DISK),
+        processes=max(limits.processes, _PROCESSES),
+    )

@@ -1,0 +1,223 @@
+"""A loopback server that speaks the Daytona API, written from the requests of its own SDK.
+
+Sandboxes and their toolbox: files, sessions, and a command's output over a WebSocket with marks in it. What a
+sandbox is given to run is hostile text: it runs in a `Machine` and nowhere else. `Trouble` makes the service
+behave badly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import itertools
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+from waiting import wait_until
+
+from ..e2b.machine import Machine, require_machines
+
+KEY = "dtn_" + "0" * 40
+_MARKS = {"stdout": b"\x01\x01\x01", "stderr": b"\x02\x02\x02"}
+
+
+@dataclass
+class Trouble:
+    """What goes wrong.
+
+    Attributes:
+        create: answers to the next creations, by status, counted down.
+        state: of every sandbox, in place of `started`.
+        cut: the next output sockets that are cut once the command has said something.
+    """
+
+    create: list[int] = field(default_factory=list)
+    state: str | None = None
+    cut: int = 0
+
+
+class Loopback:
+    """The service: its sandboxes, and the requests it got."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.machines: dict[str, Machine] = {}
+        self.created: list[dict[str, Any]] = []
+        self.lives: list[str] = []
+        self.trouble = Trouble()
+        self._ids = itertools.count(1)
+        self._commands: dict[str, tuple[Machine, int, asyncio.Queue[list[Any]]]] = {}
+        self._looked_up: set[str] = set()
+
+    @property
+    def live(self) -> list[str]:
+        """Sandboxes that were not deleted."""
+        return [name for name, machine in self.machines.items() if not machine.ended]
+
+    def close(self) -> None:
+        """End every machine."""
+        for machine in self.machines.values():
+            machine.end()
+        for machine in self.machines.values():
+            machine.join()
+
+    async def create(self, request: Request) -> Response:
+        """POST /sandbox."""
+        if self.trouble.create:
+            return JSONResponse({"message": "as the test wants"}, self.trouble.create.pop(0))
+        body = await request.json()
+        if body.get("snapshot") == "none":
+            return JSONResponse({"message": "Snapshot none not found"}, 404)
+        self.created.append(body)
+        name = f"sandbox-{next(self._ids)}"
+        as_root = body["user"] == "root"
+        self.machines[name] = Machine(None, asyncio.get_running_loop(), as_root=as_root)
+        return JSONResponse({"id": name, "state": "creating"})
+
+    async def read(self, request: Request) -> Response:
+        """GET /sandbox/ID: at first it is being started."""
+        name = request.path_params["name"]
+        if name not in self.live:
+            return JSONResponse({"message": "not found"}, 404)
+        state = self.trouble.state or ("started" if name in self._looked_up else "starting")
+        self._looked_up.add(name)
+        proxy = f"{self.url}/toolbox"
+        return JSONResponse({"id": name, "state": state, "toolboxProxyUrl": proxy, "errorReason": "a reason"})
+
+    async def list(self, request: Request) -> Response:
+        """GET /sandbox."""
+        return JSONResponse({"items": [], "total": 0})
+
+    async def prolong(self, request: Request) -> Response:
+        """POST /sandbox/ID/ttl/MINUTES."""
+        self.lives.append(request.path_params["minutes"])
+        return JSONResponse({})
+
+    async def delete(self, request: Request) -> Response:
+        """DELETE /sandbox/ID."""
+        name = request.path_params["name"]
+        if name not in self.live:
+            return JSONResponse({"message": "not found"}, 404)
+        self.machines[name].end()
+        return JSONResponse({"id": name, "state": "destroying"})
+
+    async def upload(self, request: Request) -> Response:
+        """POST …/files/bulk-upload."""
+        machine = self._machine(request.path_params)
+        async with request.form(max_part_size=1 << 30) as form:
+            path, data = str(form["files[0].path"]), await form["files[0].file"].read()  # type: ignore[union-attr]
+        number, answers = machine.ask("write", path, base64.b64encode(data).decode())
+        answer = await answers.get()
+        machine.forget(number)
+        return JSONResponse({}) if answer[0] == "written" else JSONResponse({"errors": ["gone"]}, 502)
+
+    async def session(self, request: Request) -> Response:
+        """POST …/process/session."""
+        return JSONResponse({}, 201) if (await request.json())["sessionId"] else JSONResponse({}, 400)
+
+    async def execute(self, request: Request) -> Response:
+        """POST …/process/session/ID/exec."""
+        machine, body = self._machine(request.path_params), await request.json()
+        assert body["runAsync"], "only commands that go on are expected"
+        number, events = machine.ask("start", ["/bin/sh", "-c", body["command"]], True)
+        self._commands[f"c{number}"] = machine, number, events
+        return JSONResponse({"cmdId": f"c{number}"}, 202)
+
+    async def input(self, request: Request) -> Response:
+        """POST …/command/ID/input: a newline is put to what has none."""
+        machine, number, _ = self._commands[request.path_params["command"]]
+        data = (await request.json())["data"]
+        data = data if data.endswith("\n") else f"{data}\n"
+        machine.send("input", number, base64.b64encode(data.encode()).decode())
+        return Response(status_code=204)
+
+    async def logs(self, socket_: WebSocket) -> None:
+        """GET …/command/ID/logs?follow=true."""
+        if not _may(socket_.headers):
+            await socket_.close(1008)
+            return
+        machine, number, events = self._commands[socket_.path_params["command"]]
+        await socket_.accept()
+        cut = self.trouble.cut > 0
+        self.trouble.cut -= cut
+        try:
+            while (event := await events.get())[0] == "data":
+                await socket_.send_bytes(_MARKS[event[1]] + base64.b64decode(event[2]))
+                if cut:
+                    break
+            await socket_.close(1000 if event[0] == "end" else 1011)
+        except (WebSocketDisconnect, RuntimeError):
+            pass
+        finally:
+            machine.send("kill", number)
+            machine.forget(number)
+
+    def _machine(self, found: dict[str, Any]) -> Machine:
+        return self.machines[found["name"]]
+
+
+def _may(headers: Any) -> bool:
+    return bool(headers.get("authorization") == f"Bearer {KEY}")
+
+
+def _application(service: Loopback) -> Starlette:
+    def allowed(handler: Any) -> Any:
+        async def checked(request: Request) -> Response:
+            if not _may(request.headers):
+                return JSONResponse({"message": "Unauthorized"}, 401)
+            answer: Response = await handler(request)
+            return answer
+
+        return checked
+
+    box, session = "/api/sandbox/{name}", "/toolbox/{name}/process/session"
+    command = f"{session}/{{session}}/command/{{command}}"
+    return Starlette(
+        routes=[
+            Route("/api/sandbox", allowed(service.create), methods=["POST"]),
+            Route("/api/sandbox", allowed(service.list), methods=["GET"]),
+            Route(box, allowed(service.read), methods=["GET"]),
+            Route(box, allowed(service.delete), methods=["DELETE"]),
+            Route(f"{box}/ttl/{{minutes}}", allowed(service.prolong), methods=["POST"]),
+            Route("/toolbox/{name}/files/bulk-upload", allowed(service.upload), methods=["POST"]),
+            Route(session, allowed(service.session), methods=["POST"]),
+            Route(f"{session}/{{session}}/exec", allowed(service.execute), methods=["POST"]),
+            Route(f"{command}/input", allowed(service.input), methods=["POST"]),
+            WebSocketRoute(f"{command}/logs", service.logs),
+        ]
+    )
+
+
+@contextlib.contextmanager
+def on_loopback() -> Iterator[tuple[Loopback, dict[str, str]]]:
+    """The service, a key it takes in the environment, and the settings that lead to it."""
+    require_machines()
+    service = Loopback()
+    listener = socket.create_server(("127.0.0.1", 0))
+    service.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    config = uvicorn.Config(
+        _application(service), log_level="error", lifespan="off", timeout_graceful_shutdown=2
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+    thread.start()
+    wait_until(lambda: server.started, "the loopback service listens")
+    try:
+        with pytest.MonkeyPatch.context() as environment:
+            environment.setenv("DAYTONA_API_KEY", KEY)
+            yield service, {"api_url": f"{service.url}/api"}
+    finally:
+        service.close()
+        server.should_exit = True
+        thread.join(20)

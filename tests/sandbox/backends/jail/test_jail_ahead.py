@@ -1,0 +1,149 @@
+# ruff: noqa: E501 - programs keep their lines
+"""Interpreters started ahead: a run finds Node.js or bash up, and is in all else as a run without."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from waiting import wait_until
+
+from spanproof.sandbox import Execution, FailureClass, Fixtures, Limits, Program, Sandbox
+from spanproof.sandbox.backends.jail.run.ahead import plan_ahead
+from spanproof.sandbox.backends.jail.run.job import build_job, here
+from spanproof.sandbox.registry import open_sandbox
+
+_LIMITS = Limits(wall_s=120.0, cpu_s=120.0)
+# When its own process was started, in seconds since 1970; bash takes the boot from the kernel's clock of now.
+_BORN = {
+    "javascript": "console.log(require('node:perf_hooks').performance.timeOrigin / 1000)",
+    "typescript": "const born: number = performance.timeOrigin / 1000; console.log(born)",
+    "bash": "read -ra stat < /proc/$$/stat; echo ${stat[21]}",
+}
+_LANGUAGES = list(_BORN)
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    with open_sandbox("jail", workers=1) as opened:
+        yield opened
+
+
+def run(sandbox: Sandbox, language: str, source: str, **how: object) -> Execution:
+    how.setdefault("limits", _LIMITS)
+    return sandbox.run(Program(language, source, **how))  # type: ignore[arg-type]
+
+
+def born(sandbox: Sandbox, language: str) -> float:
+    """Return when the process of a run was started, by the clock since 1970."""
+    execution = run(sandbox, language, _BORN[language])
+    assert execution.failure_class is FailureClass.OK, execution
+    number = float(execution.stdout)
+    return number if language != "bash" else time.time() - time.monotonic() + number / 100
+
+
+def await_warm(sandbox: Sandbox, language: str) -> None:
+    """Run programs of a language until one meets an interpreter that was there before it."""
+
+    def is_warm() -> bool:
+        time.sleep(0.5)
+        requested = time.time()
+        return born(sandbox, language) < requested - 0.1
+
+    wait_until(is_warm, f"an interpreter of {language} that was started ahead", within_s=120)
+
+
+@pytest.mark.parametrize("language", _LANGUAGES)
+def test_the_interpreter_of_the_next_program_is_started_ahead(sandbox: Sandbox, language: str) -> None:
+    await_warm(sandbox, language)
+
+
+SAME = [
+    ("bash", "env | sort; ls -A /box/code /box/work; echo \"$-|$#|${!-unset}|$_|$0|$SECONDS|$SHLVL\"; declare -F; trap; shopt; set -o"),
+    ("bash", "ls /proc/self/fd; ulimit -a; hash; jobs; cat; exit 3"),
+    ("bash", "if then"),
+    ("bash", "no-such-program"),
+    ("javascript", "console.log(process.argv, process.execArgv, process.env, require.main === module, Object.keys(require.cache))"),
+    ("javascript", "const fs = require('node:fs'); console.log(fs.readdirSync('/box/code'), fs.readFileSync(0, 'utf8'))"),
+    ("javascript", "console.log(process.eventNames(), process._getActiveHandles().length, Object.keys(globalThis))"),
+    ("javascript", "import fs from 'node:fs'; console.log(import.meta.url, await fs.promises.readdir('.'))"),
+    ("javascript", "throw new TypeError('no')"),
+    ("javascript", "let let = 1"),
+    ("javascript", "require('nowhere')"),
+    ("typescript", "enum A { B = 3 }\nconst a: A = A.B; console.log(a, process.argv, process.execArgv, __filename)"),
+    ("typescript", "const a: = 3"),
+    ("typescript", "enum A { B }\nthrow new Error(A[0])"),
+]  # fmt: skip
+
+
+def test_a_program_sees_the_same_and_ends_the_same_as_without() -> None:
+    for language in _LANGUAGES:
+        with open_sandbox("jail", workers=1) as warm:
+            await_warm(warm, language)
+            for source in (source for each, source in SAME if each == language):
+                with open_sandbox("jail", workers=1) as cold:
+                    first = run(cold, language, source, stdin=b"in")
+                time.sleep(0.5)  # the next is up again by then, mostly
+                second = run(warm, language, source, stdin=b"in")
+                for name in ("failure_class", "exit_code", "stdout", "stderr", "raised", "attempts", "files"):
+                    assert getattr(first, name) == getattr(second, name), (name, source)
+
+
+@pytest.mark.parametrize(
+    ("language", "source"),
+    [
+        ("javascript", "globalThis.mine ??= 0; globalThis.mine += 1; require('fs').appendFileSync('m', 'x'); console.log(mine, require('fs').readFileSync('m', 'utf8'))"),
+        ("bash", "mine=$((mine + 1)); echo x >> m; echo $mine $(< m); export mine"),
+    ],
+)  # fmt: skip
+def test_no_process_serves_two_runs(sandbox: Sandbox, language: str, source: str) -> None:
+    await_warm(sandbox, language)
+    said = {run(sandbox, language, source).stdout for _ in range(4)}
+    assert len(said) == 1, said
+
+
+def test_a_program_that_keeps_running_in_the_background_does_not_reach_the_next(sandbox: Sandbox) -> None:
+    await_warm(sandbox, "bash")
+    left = "(trap '' TERM HUP; while :; do echo late; sleep 0.01; done) & disown; echo first"
+    assert "first" in run(sandbox, "bash", left).stdout
+    assert (
+        run(sandbox, "bash", "ls /proc | grep -c '^[0-9]'; sleep 0.2; echo second").stdout.split()[-1]
+        == "second"
+    )
+
+
+def test_what_a_program_needs_beside_the_one_before_is_given(sandbox: Sandbox) -> None:
+    await_warm(sandbox, "javascript")
+    seeded = [
+        run(sandbox, "javascript", "console.log(Math.random())", fixtures=Fixtures(seed=7)) for _ in "ab"
+    ]
+    assert seeded[0].stdout == seeded[1].stdout
+    await_warm(sandbox, "javascript")
+    small = Limits(wall_s=120.0, cpu_s=120.0, memory_bytes=128 * 1024 * 1024)
+    grows = "const all = []; for (;;) all.push(new Array(1e5).fill(all.length))"
+    assert run(sandbox, "javascript", grows, limits=small).failure_class is FailureClass.OUT_OF_MEMORY
+    assert run(sandbox, "javascript", "console.log(1)").stdout == "1\n"
+
+
+def test_other_languages_are_not_kept_waiting_by_an_interpreter_of_another(sandbox: Sandbox) -> None:
+    await_warm(sandbox, "bash")
+    for language, source in [
+        ("python", "print(1)"),
+        ("javascript", "console.log(1)"),
+        ("bash", "echo 1"),
+    ] * 2:
+        assert run(sandbox, language, source).stdout == "1\n"
+
+
+def test_only_programs_that_begin_alike_start_an_interpreter_ahead() -> None:
+    found = here()
+
+    def planned(language: str, **how: object) -> bool:
+        header, _parts = build_job(Program(language, "1", **how), found)  # type: ignore[arg-type]
+        return plan_ahead(header) is not None
+
+    assert all(planned(language) for language in _LANGUAGES)
+    assert not planned("python")
+    assert not planned("javascript", fixtures=Fixtures(seed=1))
+    assert not planned("bash", limits=Limits(processes=2))

@@ -1,0 +1,122 @@
+"""Languages of toolchains: found where they are, built, run, and classified, in the real jail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from spanproof.sandbox import (
+    Attempt,
+    AttemptKind,
+    Execution,
+    FailureClass,
+    Program,
+    Sandbox,
+    UnsupportedLanguage,
+)
+from spanproof.sandbox.backends.jail import probe
+from spanproof.sandbox.backends.jail.run import job
+from spanproof.sandbox.registry import open_sandbox
+from spanproof.sandbox.toolchains import TOOLCHAINS, build_script, find_toolchains, read_outcome
+
+ECHO = {
+    "cpp": "#include <iostream>\nint main() { int n; std::cin >> n; std::cout << n + 1 << std::endl; }",
+    "java": "public class Adder {\n  public static void main(String[] a) throws Exception {\n"
+    "    System.out.println(new java.util.Scanner(System.in).nextInt() + 1);\n  }\n}\n",
+    "php": "<?php echo trim(fgets(STDIN)) + 1, PHP_EOL;",
+    "r": 'cat(as.integer(readLines(file("stdin"), 1)) + 1L, "\\n", sep = "")',
+    "ruby": "puts gets.to_i + 1",
+    "rust": "fn main() { let mut s = String::new(); std::io::stdin().read_line(&mut s).unwrap();"
+    ' println!("{}", s.trim().parse::<i32>().unwrap() + 1); }',
+}
+UNFINISHED = {
+    "cpp": "int main() {",
+    "java": "class A {",
+    "php": "<?php echo (;",
+    "r": "x <- (",
+    "ruby": "def f(",
+    "rust": "fn main() {",
+}
+RAISES = {
+    "cpp": '#include <stdexcept>\nint main() { throw std::runtime_error("x"); }',
+    "php": '<?php throw new Exception("x");',
+    "ruby": 'raise "x"',
+    "r": 'stop("x")',
+}
+
+
+@pytest.fixture(scope="module")
+def jail() -> Iterator[Sandbox]:
+    with open_sandbox("jail") as sandbox:
+        yield sandbox
+
+
+@pytest.mark.parametrize("language", sorted(ECHO))
+def test_a_program_is_built_reads_its_input_and_attempts_nothing(jail, language):
+    ran = jail.run(Program(language, ECHO[language], stdin=b"41\n"))
+    assert (ran.failure_class, ran.stdout, ran.stderr, ran.attempts) == (FailureClass.OK, "42\n", "", ())
+
+
+@pytest.mark.parametrize("language", sorted(UNFINISHED))
+def test_a_source_that_does_not_build_is_a_syntax_error_with_what_its_compiler_says(jail, language):
+    ran = jail.run(Program(language, UNFINISHED[language]))
+    assert ran.failure_class is FailureClass.SYNTAX_ERROR
+    assert ran.stdout == ""
+    assert ran.stderr
+
+
+@pytest.mark.parametrize("language", sorted(RAISES))
+def test_a_program_that_fails_has_raised_an_exception(jail, language):
+    assert jail.run(Program(language, RAISES[language])).failure_class is FailureClass.EXCEPTION
+
+
+def test_what_a_program_attempts_is_recorded_beside_its_build(jail):
+    source = '#include <fstream>\nint main() { return std::ifstream("/etc/shadow").good() ? 0 : 1; }'
+    ran = jail.run(Program("cpp", source))
+    assert ran.failure_class is FailureClass.PERMISSION_DENIED
+    assert [(each.kind, each.target, each.allowed) for each in ran.attempts] == [
+        (AttemptKind.FILE, "/etc/shadow", False)
+    ]
+
+
+def test_only_languages_whose_every_tool_is_there_are_found():
+    assert find_toolchains(lambda name: None) == frozenset()
+    assert find_toolchains(lambda name: f"/usr/bin/{name}") == TOOLCHAINS.keys()
+    assert "java" not in find_toolchains(lambda name: None if name == "javac" else name), "no compiler"
+
+
+def test_a_language_without_its_toolchain_is_refused_with_what_it_needs(monkeypatch):
+    monkeypatch.setattr(job, "find_toolchains", frozenset)
+    with open_sandbox("jail") as jail, pytest.raises(UnsupportedLanguage, match="it needs rustc and cc"):
+        jail.run(Program("rust", "fn main() {}"))
+
+
+def test_doctor_names_each_language_and_how_to_get_it(monkeypatch):
+    monkeypatch.setattr(probe, "find_toolchains", lambda: frozenset({"go"}))
+    features = {each.name: each for each in probe._toolchains()}
+    assert features.keys() == TOOLCHAINS.keys()
+    assert features["go"].present
+    assert (features["rust"].present, features["rust"].required) == (False, False)
+    assert "rustc" in features["rust"].remedy
+
+
+def test_a_go_source_without_a_main_function_is_run_by_its_tests():
+    with_main = build_script(Program("go", "package main\nfunc main() {}\n"))
+    tests = build_script(Program("go", 'package main\nimport "testing"\nfunc TestA(t *testing.T) {}\n'))
+    assert "main.go" in with_main.files
+    assert "main_test.go" in tests.files
+    assert "go test" in tests.source
+
+
+def test_a_java_file_has_the_name_of_its_public_class():
+    assert build_script(Program("java", "public final class Till {}")).files.keys() == {"Till.java"}
+    assert build_script(Program("java", "class Till {}")).files.keys() == {"Main.java"}
+
+
+def test_of_the_attempts_only_the_toolchains_own_are_left_out():
+    own = Attempt(AttemptKind.PROCESS, "/usr/bin/as", allowed=True)
+    shell = Attempt(AttemptKind.PROCESS, "/usr/bin/curl", allowed=True)
+    refused = Attempt(AttemptKind.PROCESS, "/box/work/as", allowed=False)
+    ran = Execution(FailureClass.OK, attempts=(own, shell, refused))
+    assert read_outcome(Program("cpp", ""), ran).attempts == (shell, refused)
