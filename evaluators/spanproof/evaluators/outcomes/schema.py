@@ -93,10 +93,18 @@ def schema_of(texts: Iterable[str], results: Iterable[Result] = (), worked: Iter
                 name, columns = table
                 found[name] = found.get(name, frozenset()) | columns
     for part in (statement for query in worked for statement in statements(query)):
-        used = frozenset(column.name.lower() for column in part.find_all(exp.Column) if column.name)
-        for name in {table.name.lower() for table in part.find_all(exp.Table)} & found.keys():
-            found[name] |= used
+        tables, columns = _names_used(part)
+        for name in tables & found.keys():
+            found[name] |= columns
     return Schema(found)
+
+
+def _names_used(statement: exp.Expr) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the tables and the columns that a statement names."""
+    from sqlglot import exp
+
+    tables = frozenset(table.name.lower() for table in statement.find_all(exp.Table))
+    return tables, frozenset(column.name.lower() for column in statement.find_all(exp.Column) if column.name)
 
 
 def _statement(text: str, start: int) -> str:
