@@ -110,11 +110,11 @@ def acknowledged(what: str, serve: Callable[..., None], rate: float, seconds: fl
             threads.append(threading.Thread(target=load, args=(send, place)))
         for thread in threads:
             thread.start()
-        began = at = time.monotonic()
-        while at < began + seconds:
+        began = time.monotonic()
+        for number in range(int(seconds / every)):
+            at = began + number * every
             time.sleep(max(0.0, at - time.monotonic()))
             due.put(at)
-            at += every
         for _ in threads:
             due.put(None)
         for thread in threads:
@@ -143,21 +143,20 @@ def stored_and_scored(rate: float, seconds: float) -> tuple[list[Waits], dict[st
             here.send(before)
             here.recv()  # everything is loaded
             began = time.monotonic()
-            number = 0
-            while (at := began + number / rate) < began + seconds:
-                time.sleep(max(0.0, at - time.monotonic()))
+            count = int(seconds * rate)
+            for number in range(count):
+                time.sleep(max(0.0, began + number / rate - time.monotonic()))
                 spans = send(WARM + number)
-                number += 1
-                arrivals.append((time.monotonic(), before + spans * number))
+                arrivals.append((time.monotonic(), before + spans * (number + 1)))
             took = time.monotonic() - began
             here.send(arrivals[-1][1])
             counts = here.recv()
-            more = sum(map(send, range(WARM + number, WARM + number + FILLING)))
+            more = sum(map(send, range(WARM + count, WARM + count + FILLING)))
         here.send(arrivals[-1][1] + more)
         received, stored = here.recv()
         process.join(60)
         process.kill()
-        scores = completion_to_score(Path(scratch, "own.jsonl"), WARM, number)
+        scores = completion_to_score(Path(scratch, "own.jsonl"), WARM, count)
         spans = arrivals[-1][1] + more
         disk = {
             "spans": float(spans),

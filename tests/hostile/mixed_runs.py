@@ -52,6 +52,12 @@ ORDINARY = {
     "the shell": ("echo $((6 * 7)); ls", "42\n"),
 }
 SHELL = frozenset(("the shell",))
+WAITING = {
+    "python": "import time; time.sleep(1.5)",
+    "bash": "sleep 1.5",
+    "javascript": "setTimeout(() => {}, 1500)",
+    "typescript": "setTimeout(() => {}, 1500)",
+}
 
 
 def is_right(execution: Execution, printed: str) -> bool:
@@ -108,6 +114,14 @@ def run_all(sandbox: Sandbox, runs: int, seed: int) -> list[str]:
     return faults
 
 
+def fill(sandbox: Sandbox) -> None:
+    """Leave as many supervisors as there can be, each with the next interpreter of its language."""
+    with ThreadPoolExecutor(WORKERS) as pool:
+        for language, source in WAITING.items():
+            program = Program(language, source, limits=Limits(wall_s=PATIENT_S))
+            list(pool.map(sandbox.run, [program] * WORKERS))
+
+
 def kept_files() -> int:
     """Count what lies where the reduced tier has its boxes."""
     return sum(1 for home in Path(tempfile.gettempdir()).glob("spanproof-jail-*") for _ in os.walk(home))
@@ -126,9 +140,11 @@ def main() -> int:
         tempfile.tempdir = directory  # others have their boxes in the usual one
         settings = dict(word.split("=", 1) for word in options.settings)
         with open_sandbox("jail", workers=WORKERS, settings=settings) as sandbox:
-            run_all(sandbox, 40, options.seed + 1)  # as many supervisors as there will be
+            run_all(sandbox, 40, options.seed + 1)
+            fill(sandbox)
             before, files = leaks.counts(leaks.settled()), kept_files()
             faults = run_all(sandbox, options.runs, options.seed)
+            fill(sandbox)
             after, files_after = leaks.counts(leaks.settled()), kept_files()
         closed, files_closed = leaks.counts(leaks.settled()), kept_files()
     row = {"runs": options.runs, "seconds": round(time.monotonic() - began), "faults": faults}

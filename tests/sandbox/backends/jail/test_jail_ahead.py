@@ -60,7 +60,7 @@ def test_the_interpreter_of_the_next_program_is_started_ahead(sandbox: Sandbox, 
 
 
 SAME = [
-    ("bash", "env | sort; ls -A /box/code /box/work; echo \"$-|$#|${!-unset}|$_|$0|$SECONDS|$SHLVL\"; declare -F; trap; shopt; set -o"),
+    ("bash", "listed=$(env); sort <<< \"$listed\"; ls -A /box/code /box/work; echo \"$-|$#|${!-unset}|$_|$0|$SECONDS|$SHLVL\"; declare -F; trap; shopt; set -o"),
     ("bash", "ls /proc/self/fd; ulimit -a; hash; jobs; cat; exit 3"),
     ("bash", "if then"),
     ("bash", "no-such-program"),
