@@ -53,10 +53,10 @@ ORDINARY = {
 }
 SHELL = frozenset(("the shell",))
 WAITING = {
-    "python": "import time; time.sleep(1.5)",
     "bash": "sleep 1.5",
     "javascript": "setTimeout(() => {}, 1500)",
     "typescript": "setTimeout(() => {}, 1500)",
+    "python": "import time; time.sleep(1.5)",  # last: a supervisor of Python's may become another language's
 }
 
 
