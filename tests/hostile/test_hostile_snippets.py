@@ -35,7 +35,8 @@ class Batch:
     """Results by snippet name, and what was left of them outside.
 
     Attributes:
-        canary: where the file lay that they must not reach; `secret` is what it held.
+        values: of the names in programs, such as where the file was that they must not reach.
+        secret: what that file held.
         left: by kind, what is other than before: of the machine, mounts, processes, control groups.
     """
 

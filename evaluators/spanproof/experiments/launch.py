@@ -37,7 +37,7 @@ from spanproof.suites.requirements import named_files
 from spanproof.trace import RecordedCall
 
 if TYPE_CHECKING:
-    from spanproof.experiments.recorded_web import RecordedWeb
+    from spanproof.experiments.fixture_proxy import FixtureProxy
 
 _OUTPUT_BYTES = 64 * 1024
 _FILE_BYTES = 16 * 1024 * 1024
@@ -111,14 +111,14 @@ class AgentRunner:
         if self._agent.kind is AgentKind.URL:
             return self._ask_service(case, trace_file)
         with ExitStack() as stack:
-            web = stack.enter_context(_open_web(fixtures, folder)) if fixtures.http else None
+            proxy = stack.enter_context(_open_proxy(fixtures, folder)) if fixtures.http else None
             if self._agent.kind is AgentKind.MODULE:
-                ended = self._run_module(case, recorded, seed, folder, trace_file, web)
+                ended = self._run_module(case, recorded, seed, folder, trace_file, proxy)
             else:
                 own = stack.enter_context(OtlpListener())
-                ended = _run_program(self._agent, case, self._settings, seed, work, own, web)
+                ended = _run_program(self._agent, case, self._settings, seed, work, own, proxy)
                 own.write(trace_file)
-        unknown = (*ended.unknown_calls, *_refused_calls(web))
+        unknown = (*ended.unknown_calls, *_refused_calls(proxy))
         return replace(ended, files=_read_files(work, named_files(case.required)), unknown_calls=unknown)
 
     def close(self) -> None:
@@ -141,7 +141,7 @@ class AgentRunner:
         seed: int,
         folder: Path,
         trace_file: Path,
-        web: RecordedWeb | None,
+        proxy: FixtureProxy | None,
     ) -> Ended:
         is_recorded = self._settings.tools is Tools.RECORDED
         result = folder / "result.json"
@@ -151,7 +151,7 @@ class AgentRunner:
             "seed": seed,
             "cohort": {"task": case.cohort.task or case.id},
             "recorded": [_plain(call) for call in recorded] if is_recorded else [],
-            "environment": web.environment if web else {},
+            "environment": proxy.environment if proxy else {},
             "work": str(folder / "work"),
             "trace": str(trace_file),
             "result": str(result),
@@ -199,23 +199,23 @@ def _write_files(work: Path, files: Mapping[str, bytes]) -> None:
         (work / name).write_bytes(content)
 
 
-def _open_web(fixtures: FixtureSet, folder: Path) -> RecordedWeb:
+def _open_proxy(fixtures: FixtureSet, folder: Path) -> FixtureProxy:
     """Return the proxy that answers the recorded calls.
 
     Raises:
         ExperimentError: no certificate can be made for a recorded host.
     """
     # Imported here: it needs epoll, which only Linux has.
-    from spanproof.experiments.recorded_web import RecordedWeb
+    from spanproof.experiments.fixture_proxy import FixtureProxy
 
     try:
-        return RecordedWeb(fixtures.http, folder)
+        return FixtureProxy(fixtures.http, folder)
     except UnsupportedFixtures as problem:
         raise ExperimentError(str(problem)) from problem
 
 
-def _refused_calls(web: RecordedWeb | None) -> Iterator[Mapping[str, Any]]:
-    for call in web.refused if web else ():
+def _refused_calls(proxy: FixtureProxy | None) -> Iterator[Mapping[str, Any]]:
+    for call in proxy.refused if proxy else ():
         method, _, url = call.partition(" ")
         yield {"tool": method, "args": [url], "kwargs": {}}
 
@@ -358,11 +358,11 @@ def _run_program(
     seed: int,
     work: Path,
     listener: OtlpListener,
-    web: RecordedWeb | None,
+    proxy: FixtureProxy | None,
 ) -> Ended:
     environment = {
         **dict(agent.environment),
-        **(web.environment if web else {}),
+        **(proxy.environment if proxy else {}),
         "OTEL_EXPORTER_OTLP_ENDPOINT": listener.url,
         "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
         "SPANPROOF_TASK": case.task or "",
@@ -378,7 +378,7 @@ def _run_program(
             work,
             environment,
             stdin,
-            readable=[web.authorities] if web and web.authorities.exists() else [],
+            readable=[proxy.authorities] if proxy and proxy.authorities else [],
         )
     else:
         code, wall_s, printed = _run(agent.command, settings.timeout_s, work, environment, stdin)

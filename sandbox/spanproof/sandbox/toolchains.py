@@ -29,6 +29,9 @@ _BUILD: Final = (
     'reported=$({{ {build}; }} 2>&1 </dev/null) || {{ printf "%s\\n" "$reported" >&2; '
     f"exit {_BUILD_FAILED}; }}}}\n"
 )
+_SYSTEM: Final = ("/bin", "/etc/alternatives")
+_BUILT: Final = frozenset(("main", "main.test"))
+"""What a program is built as, in its own directory."""
 _MAIN_OF_GO: Final = re.compile(r"^func\s+main\s*\(\s*\)", re.MULTILINE)
 _PUBLIC_CLASS: Final = re.compile(
     r"^\s*public\s+(?:(?:final|abstract|strictfp)\s+)*class\s+(\w+)", re.MULTILINE
@@ -151,8 +154,9 @@ def read_outcome(program: Program, execution: Execution) -> Execution:
 def _is_of_toolchain(attempt: Attempt, starts: frozenset[str]) -> bool:
     directory, _, name = attempt.target.rpartition("/")
     # A refused one under /usr is a step of the toolchain's own search: there is no such file.
-    is_own = attempt.kind is AttemptKind.PROCESS and (attempt.allowed or directory.startswith("/usr/"))
-    return is_own and name in starts
+    is_tool = directory.startswith("/usr/") or (attempt.allowed and directory in _SYSTEM)
+    is_built = attempt.allowed and name in _BUILT
+    return attempt.kind is AttemptKind.PROCESS and name in starts and (is_tool or is_built)
 
 
 def _toolchain_of(program: Program) -> Toolchain:

@@ -44,7 +44,7 @@ class Trouble:
         create: answers to the next creations of Jobs, by status, counted down.
         policy: answer to NetworkPolicies, by status; None makes them.
         waiting: why pods wait, for ever.
-        cut: the next `exec` sockets that are cut once the command has said something.
+        cut: the next `exec` sockets that are cut within the first that the command says.
     """
 
     create: list[int] = field(default_factory=list)
@@ -167,6 +167,8 @@ class Cluster:
         try:
             while (event := await events.get())[0] == "data":
                 data = base64.b64decode(event[2])
+                # All that a quick command says may come at once, its end with it.
+                data = data[: len(data) // 2] if cut else data
                 await socket_.send_bytes(bytes([_STREAMS[event[1]]]) + data)
                 if cut:
                     break

@@ -73,8 +73,8 @@ class RemoteSandbox(Sandbox):
         return Availability(self.name, self._service.features())
 
     @property
-    def _word(self) -> str:
-        """What machines are made of, as the setting is called."""
+    def _image_setting(self) -> str:
+        """The name of the setting that says what machines are made of."""
         return self._service.image.partition(" ")[0]
 
     @property
@@ -156,7 +156,7 @@ class RemoteSandbox(Sandbox):
             ) from None
         except SandboxBroken as problem:
             if "python3" in str(problem):
-                remedy = f"set `{self._word}` to one with Python 3.11 or newer"
+                remedy = f"set `{self._image_setting}` to one with Python 3.11 or newer"
                 raise SandboxUnavailable(f"{problem}; {remedy}") from None
             raise
         if said.get("kind") == "lacking":

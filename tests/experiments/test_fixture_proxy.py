@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.experiments.recorded_web import RecordedWeb
+from spanproof.experiments.fixture_proxy import FixtureProxy
 from spanproof.sandbox import Exchange
 
 ORDERS = "https://api.example.com/orders"
@@ -43,32 +43,32 @@ def elsewhere() -> Iterator[int]:
 
 
 @pytest.fixture
-def web(tmp_path: Path) -> Iterator[RecordedWeb]:
+def proxy(tmp_path: Path) -> Iterator[FixtureProxy]:
     recorded = [Exchange("GET", ORDERS, body=b"one"), Exchange("GET", ORDERS, body=b"two")]
-    with RecordedWeb([*recorded, Exchange("GET", PLAIN, body=b"plain")], tmp_path) as opened:
+    with FixtureProxy([*recorded, Exchange("GET", PLAIN, body=b"plain")], tmp_path) as opened:
         yield opened
 
 
-def get(web: RecordedWeb, url: str) -> str:
-    proxy = web.environment["http_proxy"]
-    trusted = ssl.create_default_context(cafile=web.environment["SSL_CERT_FILE"])
-    handlers = [urllib.request.ProxyHandler({"http": proxy, "https": proxy})]
+def get(proxy: FixtureProxy, url: str) -> str:
+    address = proxy.environment["http_proxy"]
+    trusted = ssl.create_default_context(cafile=proxy.environment["SSL_CERT_FILE"])
+    handlers = [urllib.request.ProxyHandler({"http": address, "https": address})]
     opener = urllib.request.build_opener(*handlers, urllib.request.HTTPSHandler(context=trusted))
     with opener.open(url, timeout=20) as response:
         return str(response.read().decode())
 
 
-def test_recorded_calls_are_answered_in_their_order_and_no_more_of_them(web):
-    assert [get(web, ORDERS), get(web, PLAIN), get(web, ORDERS)] == ["one", "plain", "two"]
+def test_recorded_calls_are_answered_in_their_order_and_no_more_of_them(proxy):
+    assert [get(proxy, ORDERS), get(proxy, PLAIN), get(proxy, ORDERS)] == ["one", "plain", "two"]
     for url in (ORDERS, "https://api.example.com/other"):
         with pytest.raises(OSError):
-            get(web, url)
-    assert web.refused == [f"GET {ORDERS}", "GET https://api.example.com/other"]
+            get(proxy, url)
+    assert proxy.refused == [f"GET {ORDERS}", "GET https://api.example.com/other"]
 
 
-def test_other_hosts_are_reached_plainly_and_through_a_tunnel(web, elsewhere):
-    assert get(web, f"http://127.0.0.1:{elsewhere}/plain") == "elsewhere plain"
-    port = int(web.environment["http_proxy"].rpartition(":")[2])
+def test_other_hosts_are_reached_plainly_and_through_a_tunnel(proxy, elsewhere):
+    assert get(proxy, f"http://127.0.0.1:{elsewhere}/plain") == "elsewhere plain"
+    port = int(proxy.environment["http_proxy"].rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port), 20) as stream:
         stream.sendall(f"CONNECT 127.0.0.1:{elsewhere} HTTP/1.1\r\nhost: x\r\n\r\n".encode())
         assert stream.recv(1024).startswith(b"HTTP/1.1 200")
@@ -76,20 +76,20 @@ def test_other_hosts_are_reached_plainly_and_through_a_tunnel(web, elsewhere):
         stream.shutdown(socket.SHUT_WR)
         with stream.makefile("rb") as answer:
             assert answer.read().endswith(b"elsewhere tunnel")
-    assert web.refused == []
+    assert proxy.refused == []
 
 
-def test_a_host_that_is_not_there_is_a_bad_gateway(web):
+def test_a_host_that_is_not_there_is_a_bad_gateway(proxy):
     with pytest.raises(urllib.error.HTTPError, match="502"):
-        get(web, "http://127.0.0.1:1/")
+        get(proxy, "http://127.0.0.1:1/")
 
 
 @pytest.mark.parametrize("sent", [b"", b"\x16\x03\x01\r\n", b"CONNECT \r\n\r\n", b"GET / HTTP/1.1\r\n\r\n"])
-def test_what_is_no_request_to_a_proxy_is_closed(web, sent):
-    port = int(web.environment["http_proxy"].rpartition(":")[2])
+def test_what_is_no_request_to_a_proxy_is_closed(proxy, sent):
+    port = int(proxy.environment["http_proxy"].rpartition(":")[2])
     stream = socket.create_connection(("127.0.0.1", port), 20)
     with stream, suppress(OSError):  # it may be reset before all of this is done
         stream.sendall(sent)
         stream.shutdown(socket.SHUT_WR)
         assert stream.recv(1024) == b""
-    assert get(web, PLAIN) == "plain"
+    assert get(proxy, PLAIN) == "plain"

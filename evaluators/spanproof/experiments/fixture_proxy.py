@@ -37,12 +37,12 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _READ_BYTES = 65536
 
 
-class RecordedWeb:
+class FixtureProxy:
     """Answers recorded calls while the context is open.
 
     Attributes:
         environment: what the agent's process must have among its variables.
-        authorities: the file of certificates that these variables name.
+        authorities: the file of certificates that these variables name; None where nothing is encrypted.
         refused: calls to recorded hosts that were not recorded, as `GET URL`.
     """
 
@@ -55,15 +55,15 @@ class RecordedWeb:
         recording = Recording(exchanges)
         self._hosts = frozenset(url.host for url in recording.urls)
         encrypted = frozenset(url.host for url in recording.urls if url.scheme == "https")
-        self.authorities = folder / "authorities.pem"
-        context = self._trust(encrypted) if encrypted else None
+        self.authorities = folder / "authorities.pem" if encrypted else None
+        context = _trust(encrypted, self.authorities) if self.authorities else None
         self.refused: list[str] = []
         self._server = Server(recording, context, {}, self._note)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._wake, self._woken = socket.socketpair()
         self._arrived: deque[tuple[socket.socket, str]] = deque()
         self._threads = [threading.Thread(target=each, daemon=True) for each in (self._accept, self._answer)]
-        self.environment = self._name_proxy(encrypted=bool(encrypted))
+        self.environment = self._name_proxy()
 
     def __enter__(self) -> Self:
         """Begin to answer."""
@@ -82,21 +82,12 @@ class RecordedWeb:
         for thread in self._threads:
             thread.join()
 
-    def _trust(self, hosts: frozenset[str]) -> ssl.SSLContext:
-        """Make an authority for these hosts, and a file with it beside the ones that are trusted already."""
-        identity = trust.issue_identity(hosts)
-        named = [os.environ.get(name, "") for name in trust.VARIABLES]
-        known = next((Path(each) for each in (*named, *trust.BUNDLES) if each and Path(each).is_file()), None)
-        trusted = known.read_text(encoding="utf-8", errors="replace") if known else ""
-        self.authorities.write_text(f"{trusted}\n{identity['authority']}", encoding="utf-8")
-        return tls_context(identity["server"].encode("ascii"))
-
-    def _name_proxy(self, *, encrypted: bool) -> dict[str, str]:
+    def _name_proxy(self) -> dict[str, str]:
         proxy = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         direct = ",".join(host for host in _LOOPBACK if host not in self._hosts)
         named = {"http_proxy": proxy, "https_proxy": proxy, "no_proxy": direct}
         named |= {name.upper(): value for name, value in named.items()}
-        return named | (dict.fromkeys(trust.VARIABLES, str(self.authorities)) if encrypted else {})
+        return named | (dict.fromkeys(trust.VARIABLES, str(self.authorities)) if self.authorities else {})
 
     def _note(self, target: str, *, allowed: bool) -> None:
         if not allowed:
@@ -141,6 +132,16 @@ class RecordedWeb:
                 while self._arrived:
                     self._server.take(*self._arrived.popleft())
                 self._server.serve()
+
+
+def _trust(hosts: frozenset[str], file: Path) -> ssl.SSLContext:
+    """Return the TLS context of a server that is these hosts; write its authority beside the trusted ones."""
+    identity = trust.issue_identity(hosts)
+    named = [os.environ.get(name, "") for name in trust.VARIABLES]
+    known = next((Path(each) for each in (*named, *trust.BUNDLES) if each and Path(each).is_file()), None)
+    trusted = known.read_text(encoding="utf-8", errors="replace") if known else ""
+    file.write_text(f"{trusted}\n{identity['authority']}", encoding="utf-8")
+    return tls_context(identity["server"].encode("ascii"))
 
 
 def _read_destination(stream: socket.socket) -> tuple[str, int, bool]:
