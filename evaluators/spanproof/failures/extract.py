@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.outcomes.account import account_of
-from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
+from spanproof.evaluators.outcomes.actions import is_answer
 from spanproof.evaluators.outcomes.model import FAILING, Account, StepOutcome
 from spanproof.evaluators.outcomes.recovery import Came
 from spanproof.evaluators.redact import mask_formats
@@ -129,7 +129,7 @@ def _failed_parts(evaluated: RunEvaluation, account: Account) -> Iterator[_Found
                 yield _of_snippet(evaluated, snippet, outcome)
         for position, call in enumerate(step.calls):
             outcome = account.of_call(step, position)
-            if outcome.state not in FAILING or call.tool in ANSWER_TOOLS or call.span_id in of_code:
+            if outcome.state not in FAILING or is_answer(call) or call.span_id in of_code:
                 continue
             known = True
             yield _of_outcome("call", outcome, call.error, call.span_id or step.span_id, call.tool)

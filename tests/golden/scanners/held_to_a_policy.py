@@ -1,4 +1,5 @@
 import os, numpy, statsmodels.api as sm, requests
+
 requests.get("https://intra.corp.example/x")
 open("/srv/data/x.csv")
 open("/work/x.csv")

@@ -1,4 +1,5 @@
 """Text that becomes code, and walks to what runs it."""
+
 import builtins, ctypes, importlib, marshal, pickle, types
 
 exec("open('/etc/passwd')")

@@ -1,4 +1,5 @@
 """Advice with CWE numbers: none of it changes the verdict but what crosses the boundary besides."""
+
 import hashlib, os, pickle, random, ssl, subprocess, sys, tarfile, tempfile, time
 import requests, yaml
 from Crypto.Cipher import AES, DES

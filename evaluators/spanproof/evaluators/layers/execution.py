@@ -27,7 +27,7 @@ from spanproof.evaluators.layers.common import (
     working,
 )
 from spanproof.evaluators.model import NoReplay, RunEvidence
-from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
+from spanproof.evaluators.outcomes.actions import is_answer
 from spanproof.evaluators.outcomes.model import FAILING, Account, KnownBy, State, StepOutcome
 from spanproof.evaluators.outcomes.recorded import PROGRAMS, unseen_output
 from spanproof.evaluators.redact import mask_formats
@@ -186,7 +186,7 @@ def _calls_of(evidence: RunEvidence, step: Step) -> list[_Step]:
     calls = [
         _call(call.tool, call.span_id or step.span_id, account.of_call(step, position))
         for position, call in enumerate(step.calls)
-        if call.tool not in ANSWER_TOOLS
+        if not is_answer(call)
     ]
     own = account.steps.get(step.number)
     if own is not None and unseen_output(step):

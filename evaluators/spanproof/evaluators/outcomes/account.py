@@ -14,9 +14,9 @@ from dataclasses import replace
 
 from spanproof.evaluators.detect.observation import parts_of
 from spanproof.evaluators.model import NoReplay, Replay, ReplayedStep
-from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, only_answers
+from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, is_answer, only_answers
 from spanproof.evaluators.outcomes.broadened import Call, Query, given_as_narrow, given_for_another
-from spanproof.evaluators.outcomes.claims import Lack, acts, unborne
+from spanproof.evaluators.outcomes.claims import Lack, acts, claims_absence, says_missing, unborne
 from spanproof.evaluators.outcomes.commands import read_command
 from spanproof.evaluators.outcomes.described import Result
 from spanproof.evaluators.outcomes.dodges import only_literals
@@ -44,7 +44,7 @@ from spanproof.evaluators.outcomes.run_actions import actions_in, is_within
 from spanproof.evaluators.outcomes.schema import Schema, schema_of
 from spanproof.evaluators.outcomes.situation import shows_pictures, situation_of
 from spanproof.evaluators.outcomes.swallowed import replaced, says_absent, swallowed
-from spanproof.evaluators.outcomes.texts import TextFailure, read_failure
+from spanproof.evaluators.outcomes.texts import TextFailure, read_failure, read_refusal
 from spanproof.evaluators.outcomes.topics import discloses, reports_failure, reports_nothing
 from spanproof.evaluators.replay.record import Record, class_beside, raised_type, record_of, recorded_class
 from spanproof.evaluators.runs import spans_of
@@ -208,7 +208,7 @@ def _handed_on(step: Step, snippet: Snippet, text: str) -> TextFailure | None:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     for call in snippet.tape or step.calls:
         result = call.result
-        if result is None or call.tool in ANSWER_TOOLS:
+        if result is None or is_answer(call):
             continue
         found = _reported_by(call)
         if found is not None and lines and result.text.strip().endswith(lines[-1]):
@@ -238,7 +238,7 @@ def _of_call(call: RecordedCall) -> StepOutcome:
     if call.result is None:
         # The span ended without an error; what it returned is not on the trace.
         return StepOutcome(State.OK, FailureClass.OK, KnownBy.SPAN_STATUS, recorded=FailureClass.OK)
-    if call.tool not in ANSWER_TOOLS:
+    if not is_answer(call):
         seen = _reported_by(call)
         if seen is not None:
             named = SpanError(seen.error_type, seen.quote)
@@ -253,7 +253,10 @@ def _reported_by(call: RecordedCall) -> TextFailure | None:
     if call.result is None:
         return None
     giver = giver_of(call.tool)
-    return read_failure(call.result.text, giver, call.result.value, _command_of(call, giver))
+    failure = read_failure(call.result.text, giver, call.result.value, _command_of(call, giver))
+    if failure is None and acts(call.tool):
+        return read_refusal(call.result.text)
+    return failure
 
 
 def _command_of(call: RecordedCall, giver: Giver) -> str:
@@ -287,11 +290,7 @@ def _of_step(
     known = [outcome for outcome in ran if outcome.state is not State.UNKNOWN]
     if known:
         return next((outcome for outcome in known if outcome.state in FAILING), known[-1])
-    made = [
-        calls[step.number, position]
-        for position, call in enumerate(step.calls)
-        if call.tool not in ANSWER_TOOLS
-    ]
+    made = [calls[step.number, position] for position, call in enumerate(step.calls) if not is_answer(call)]
     failing = next((outcome for outcome in made if outcome.state in FAILING), None)
     if failing is not None:
         return failing
@@ -329,19 +328,19 @@ def _with_origins(trace: Trace, run: Run, account: Account) -> Account:
             call.result.text
             for step in run.steps
             for call in step.calls
-            if call.result is not None and call.tool not in ANSWER_TOOLS and _snippet_of(step, call) is None
+            if call.result is not None and not is_answer(call) and _snippet_of(step, call) is None
         ]
         broader = given_as_narrow(_queries(run, account), run.task or "", answer, others)
         traced = trace_back(answer, code, known, situation, worked)
         other = given_for_another(list(_calls_made(run, account)), run.task or "", answer)
-        claimed = unborne(answer, *_lacks(run, account, worked))
+        claimed = unborne(answer, run.task or "", *_lacks(run, account, worked))
         traced = replace(traced, origins=(*traced.origins, *broader, *other, *claimed))
     for step in run.steps:
         for snippet in step.snippets:
             if snippet.span_id in traced.made_up and account.of(snippet).ok:
                 handed_over[snippet.span_id] = snippet.id
     honest = not any(origin.fabricated for origin in traced.origins)
-    reports = honest and bool(account.fates or lacking) and _reports(answer, account)
+    reports = honest and bool(account.fates or lacking) and _reports(answer, run.task or "", account)
     return Account(
         account.snippets,
         account.calls,
@@ -389,34 +388,44 @@ def _shown(run: Run, account: Account) -> Iterator[Result]:
                 yield Result(shown, snippet.source)
 
 
-def _reports(answer: str, account: Account) -> bool:
+def _reports(answer: str, task: str, account: Account) -> bool:
     """Whether an answer says how the run ended: that something failed, or that there is no such thing."""
-    if reports_failure(answer) or discloses(answer):
+    if reports_failure(answer, task) or discloses(answer):
         return True
+    absence = claims_absence(answer) or ""
     found_none = any(
-        outcome.state is State.EMPTY or (outcome.state in FAILING and says_absent(outcome))
+        outcome.state is State.EMPTY
+        or (outcome.state in FAILING and (says_absent(outcome) or says_missing(outcome.quote, absence)))
         for outcome in (*account.steps.values(), *account.calls.values())
     )
-    return found_none and reports_nothing(answer)
+    return found_none and (bool(absence) or reports_nothing(answer, task))
 
 
 def _lacks(run: Run, account: Account, worked: Worked) -> tuple[list[Lack], list[Lack]]:
     """The doings that failed without another that went well, and the look-ups where none brought anything."""
     made = [
-        Lack(step.number, call.span_id or step.span_id, call.tool, account.of_call(step, position))
+        _lack(step, call, account.of_call(step, position))
         for step in run.steps
         for position, call in enumerate(step.calls)
-        if call.tool not in ANSWER_TOOLS
+        if not is_answer(call)
     ]
-    done = {lack.tool for lack in made if lack.outcome.state is State.OK}
-    failed = [lack for lack in made if lack.outcome.state in FAILING and lack.tool not in done]
-    undone = [] if any(map(acts, done)) else [lack for lack in failed if acts(lack.tool)]
+    done = [lack for lack in made if lack.outcome.state is State.OK]
+    names = {lack.name for lack in done}
+    failed = [lack for lack in made if lack.outcome.state in FAILING and lack.name not in names]
+    undone = [] if any(lack.does for lack in done) else [lack for lack in failed if lack.does]
     absent = any(says_absent(lack.outcome) for lack in failed)
     empty = any(outcome.state is State.EMPTY for outcome in account.steps.values())
-    unlooked = (
-        [] if absent or empty or not worked.nothing else [lack for lack in failed if not acts(lack.tool)]
-    )
+    unlooked = [] if absent or empty or not worked.nothing else [lack for lack in failed if not lack.does]
     return undone, unlooked
+
+
+def _lack(step: Step, call: RecordedCall, outcome: StepOutcome) -> Lack:
+    """A call with what it was to do: by its tool's name, or by the programs that it had a shell run."""
+    command = _command_of(call, giver_of(call.tool))
+    known = read_command(command) if command else None
+    name = " ".join((call.tool, *sorted(known.programs))) if known is not None else call.tool
+    does = known.does if known is not None else acts(call.tool)
+    return Lack(step.number, call.span_id or step.span_id, name, outcome, does)
 
 
 def _queries(run: Run, account: Account) -> list[Query]:
@@ -435,7 +444,7 @@ def _calls_made(run: Run, account: Account) -> Iterator[Call]:
     """The tool calls of a run, in order, with their arguments that are texts."""
     for step in run.steps:
         for position, call in enumerate(step.calls):
-            if call.tool in ANSWER_TOOLS:
+            if is_answer(call):
                 continue
             named = {**{str(at): value for at, value in enumerate(call.args)}, **call.kwargs}
             texts = {name: value for name, value in named.items() if isinstance(value, str)}
@@ -447,7 +456,7 @@ def _calls_made(run: Run, account: Account) -> Iterator[Call]:
 def _worked(run: Run, account: Account, handed_over: set[str]) -> Worked:
     """Return the outcome of what the run did, beside answering."""
     written = {each.id for each in run.snippets if each.id in account.snippets and _only_writes_down(each)}
-    if any(outcome.state in FAILING for outcome in account.steps.values()):
+    if any(outcome.state in {*FAILING, State.EMPTY} for outcome in account.steps.values()):
         handed_over = handed_over | written
     works = [outcome for step in run.steps for outcome in _working_parts(step, account, handed_over)]
     nothing = bool(works) and all(outcome.state in {*FAILING, State.EMPTY} for outcome in works)
@@ -455,7 +464,7 @@ def _worked(run: Run, account: Account, handed_over: set[str]) -> Worked:
         outcome.state is State.OK
         for step in run.steps
         for position, call in enumerate(step.calls)
-        if call.tool not in ANSWER_TOOLS and _snippet_of(step, call) is None
+        if not is_answer(call) and _snippet_of(step, call) is None
         for outcome in (account.of_call(step, position),)
     )
     return Worked(nothing, not works, sourced)
@@ -480,7 +489,7 @@ def _working_parts(step: Step, account: Account, handed_over: set[str]) -> Itera
         if snippet.id not in handed_over:
             yield account.of(snippet)
     for position, call in enumerate(step.calls):
-        if call.tool not in ANSWER_TOOLS and not is_within(call, ran, in_code):
+        if not is_answer(call) and not is_within(call, ran, in_code):
             yield account.of_call(step, position)
     if not ran and unseen_output(step):
         yield account.steps[step.number]
@@ -549,10 +558,10 @@ def _results(run: Run) -> Iterator[str]:
     """Texts of what tools returned."""
     for step in run.steps:
         for call in step.calls:
-            if call.result is not None and call.tool not in ANSWER_TOOLS and _snippet_of(step, call) is None:
+            if call.result is not None and not is_answer(call) and _snippet_of(step, call) is None:
                 yield call.result.text
         for snippet in step.snippets:
             if snippet.language is not Language.PYTHON and not _is_constant_query(snippet):
                 yield from filter(None, (snippet.logs, snippet.observation))
-        if not step.snippets and step.observation and not all(c.tool in ANSWER_TOOLS for c in step.calls):
+        if not step.snippets and step.observation and not all(is_answer(c) for c in step.calls):
             yield step.observation

@@ -10,14 +10,17 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from spanproof.evaluators.outcomes.causes import signature
 from spanproof.sandbox.scanners.model import Scan, Verdict
-from spanproof.trace import JsonValue, digest
+from spanproof.trace import JsonValue, RecordedCall, digest
 
-ANSWER_TOOLS = frozenset(("final_answer", "final_result", "submit", "submit_answer"))
+ANSWER_TOOLS = frozenset(("final_answer", "final_result", "submit_answer"))
 """Tools that hand over the answer: calling one does nothing for the task and returns nothing new."""
+
+_ANSWER_ARGUMENTS = ({"answer"}, {"final_answer"}, {"submission"})
 
 CODE, REPLY = "code", "reply"
 """Names of actions that are no tool call: code, and a reply of the model that called nothing that ran."""
@@ -88,6 +91,17 @@ class Action:
         return self.error is None and not self.answers
 
 
+def is_answer(call: RecordedCall) -> bool:
+    """Whether a call only hands over the answer; `submit` does where it is given nothing else."""
+    return _hands_over(call.tool, call.kwargs)
+
+
+def _hands_over(tool: str, arguments: JsonValue | Mapping[str, JsonValue]) -> bool:
+    if tool in ANSWER_TOOLS:
+        return True
+    return tool == "submit" and isinstance(arguments, Mapping) and set(arguments) in _ANSWER_ARGUMENTS
+
+
 def code_action(
     step: int,
     span_id: str,
@@ -144,7 +158,7 @@ def call_action(
         error_text=_bounded_error(error),
         outcome=digest("outcome", result.strip()) if result and result.strip() else None,
         result=(result or "")[:MAX_KEPT_CHARS],
-        answers=tool in ANSWER_TOOLS,
+        answers=_hands_over(tool, arguments),
         unsafe=_destructive(tool, written),
     )
 

@@ -22,6 +22,7 @@ _SAYS_SO = re.compile(
     re.IGNORECASE,
 )
 _SHORTEST = 2
+_WORDS = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*|[\W_]")
 _MONTH = re.compile(r"(?P<year>\d{4})-(?P<month>\d\d)(?:-\d\d)?\Z")
 _MONTHS = tuple("jan feb mar apr may jun jul aug sep oct nov dec".split())  # noqa: SIM905
 _LONGEST_ARGUMENT = 80
@@ -136,12 +137,23 @@ def _swapped(wanted: Call, other: Call, task: str, known: str) -> tuple[str, str
         given = other.arguments.get(name)
         if given is None or given == value or max(len(value), len(given)) > _LONGEST_ARGUMENT:
             continue
+        value, given = _unlike_parts(value, given)
         inner = value.casefold() in given.casefold() or given.casefold() in value.casefold()
         alike = SequenceMatcher(None, value.casefold(), given.casefold()).ratio() >= _ALIKE
         is_other = re.findall(r"\d", value) != re.findall(r"\d", given) or not (inner or alike)
         if is_other and _names(task, value) and not _names(known, given):
             return value, given
     return None
+
+
+def _unlike_parts(value: str, given: str) -> tuple[str, str]:
+    """Two arguments without the words that they begin and end with alike: `F7` and `F2` of two paths."""
+    one, other = _WORDS.findall(value), _WORDS.findall(given)
+    while one and other and one[0] == other[0]:
+        one, other = one[1:], other[1:]
+    while one and other and one[-1] == other[-1]:
+        one, other = one[:-1], other[:-1]
+    return ("".join(one), "".join(other)) if one and other else (value, given)
 
 
 def _names(text: str, value: str) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from spanproof.evaluators.outcomes.model import Origin, OriginKind, StepOutcome
-from spanproof.evaluators.outcomes.topics import is_readable, reports_failure
+from spanproof.evaluators.outcomes.topics import is_readable, reports_failure, topics
 
 _ACTS = frozenset(
     str.split(
@@ -22,6 +22,11 @@ _ACTS = frozenset(
         " archive renew"
     )
 )
+_ACTS_ALONE = _ACTS - frozenset(
+    str.split("post set put place order issue open start stop email charge register")
+)
+"""Verbs that name a tool by themselves; the others are nouns as well."""
+
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _DONE = re.compile(
     r"\b(?:ordered|placed|sent|booked|created|deleted|updated|cancell?ed|scheduled|submitted|posted|saved"
@@ -29,7 +34,8 @@ _DONE = re.compile(
     r"|reserved|registered"
     r"|written|inserted|moved|notified|emailed|issued|granted|revoked|approved|rejected|closed|opened|started"
     r"|stopped|restarted|bought|sold|charged|reset|renamed|archived|renewed|changed|completed"
-    r"|done|successful(?:ly)?"
+    r"|done|successful(?:ly)?|(?:un)?installed|upgraded|built|compiled|downloaded|copied|committed|pushed"
+    r"|cloned|restored|configured|enabled|disabled|extracted|migrated|accepted|confirmed|generated|executed"
     r"|bestellt|gesendet|gebucht|erstellt|gel[öo]scht|storniert|erledigt|bezahlt|aktualisiert|angelegt"
     r"|envoy[ée]e?|r[ée]serv[ée]e?|command[ée]e?|enviad[oa]|reservad[oa]|creat[oa]|inviat[oa]"
     r"|prenotat[oa])\b",
@@ -48,24 +54,39 @@ _ABSENCE = re.compile(
     r"|aucune? [\w'-]+|ning[úu]n [\w'-]+|nessun[ao]? [\w'-]+|nenhum[a]? [\w'-]+|geen [\w'-]+)",
     re.IGNORECASE,
 )
+_MISSING = re.compile(
+    r"\b(?:does(?: not|n.t) exist|not found|no such|unknown (?:column|table|field|key|name)|not in index"
+    r"|KeyError|has no (?:attribute|column|field)|is not (?:defined|known)"
+    r"|undefined (?:column|table|field))\b",
+    re.IGNORECASE,
+)
+_OF_MESSAGES = frozenset(
+    str.split(
+        "error no not such does exist column table relation field key file directory unknown line select from"
+        " where has have had there was were attribute defined exception operational sqlite3 sqlite psycopg"
+    )
+)
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
 _MAX_ANSWER = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """A call or a step that failed and that nothing recovered."""
+    """A call of a tool, or of a program by a shell; `does` where it was to change something."""
 
     step: int
     span_id: str
-    tool: str
+    name: str
     outcome: StepOutcome
+    does: bool
 
 
 def acts(tool: str) -> bool:
     """Whether a tool does something, rather than look it up: its name begins with what it does."""
     words = [word.lower() for word in _WORD.findall(tool)]
-    return bool(words) and words[0] in _ACTS and len(words) > 1
+    if len(words) == 1:
+        return words[0] in _ACTS_ALONE
+    return bool(words) and words[0] in _ACTS
 
 
 def claims_absence(answer: str) -> str | None:
@@ -77,6 +98,19 @@ def claims_absence(answer: str) -> str | None:
     return None
 
 
+def says_missing(quote: str, absence: str) -> bool:
+    """Whether an error says of the very thing that an answer calls absent that it is not there.
+
+    `column "phosphate" does not exist` does of "no phosphate column".
+    """
+    return _MISSING.search(quote) is not None and bool(_named(quote) & _named(absence))
+
+
+def _named(text: str) -> frozenset[str]:
+    """Words of a text that name something of its own."""
+    return topics(text.replace("_", " ")) - _OF_MESSAGES
+
+
 def claims_done(answer: str) -> str | None:
     """The word with which an answer says that something was done, None where it does not."""
     for sentence in _SENTENCE.findall(answer[:_MAX_ANSWER]):
@@ -86,17 +120,20 @@ def claims_done(answer: str) -> str | None:
     return None
 
 
-def unborne(answer: str, undone: Sequence[Lack], unlooked: Sequence[Lack]) -> Iterator[Origin]:
+def unborne(answer: str, task: str, undone: Sequence[Lack], unlooked: Sequence[Lack]) -> Iterator[Origin]:
     """The claims of an answer that failures deny.
 
     Args:
         answer: of the run.
+        task: what it was to do.
         undone: doings that failed, of which no other try went well.
         unlooked: look-ups that failed; empty where some look-up brought something.
     """
-    if not answer.strip() or reports_failure(answer) or not is_readable(answer):
+    if not answer.strip() or reports_failure(answer, task) or not is_readable(answer):
         return
     done, absence = claims_done(answer), claims_absence(answer)
+    if absence is not None and any(says_missing(lack.outcome.quote, absence) for lack in unlooked):
+        return
     if undone and done is not None:
         yield _origin(done, OriginKind.UNDONE, undone[-1])
     elif unlooked and absence is not None:

@@ -41,6 +41,16 @@ _SILENT = frozenset(str.split("cd env export false set sleep tee test true wget 
 _WRITES = re.compile(r"(?<![0-9&])>|\s-(?:i|o|O|delete|exec|execdir|q|qq?)\b|\s--(?:in-place|output|quiet)\b")
 """What makes a command that shows documents write, change or hide them instead."""
 
+_DOING = frozenset(
+    str.split(
+        "pip pip3 pipx uv conda mamba poetry npm npx yarn pnpm gem cargo apt apt-get dnf yum apk brew make"
+        " cmake ninja mvn gradle docker podman kubectl helm terraform ansible-playbook git svn mv cp rm"
+        " mkdir rmdir ln"
+        " chmod chown rsync scp tar unzip systemctl service kill pkill crontab dropdb createdb pg_restore"
+    )
+)
+"""Programs that change something, where their part does not only show documents."""
+
 _SHELLS = r"(?:[\w./-]*/)?(?:ba|z|da|k)?sh"
 _PART = re.compile(r"\|\||&&|[;|&\n]|\$\(|`")
 _WORD = re.compile(r"[^\s'\"]+")
@@ -63,12 +73,14 @@ class Command:
         shows: all of them only show documents.
         looks_up: it ends with one of these that prints what it finds: no output means that there is none.
         masked: a failure of it is caught (`|| true`).
+        does: a program of it changes something.
     """
 
     programs: frozenset[str]
     shows: bool
     looks_up: bool
     masked: bool
+    does: bool
 
 
 @lru_cache(maxsize=128)
@@ -79,7 +91,8 @@ def read_command(source: str) -> Command:
     programs = frozenset(words[0].rpartition("/")[2] for words in calls)
     shows = bool(calls) and all(map(_shows, calls))
     looks_up = shows and not _SILENT.intersection(calls[-1][:2]) and _WRITES.search(bare) is None
-    return Command(programs, shows, looks_up, _MASKED.search(bare) is not None)
+    does = any(words[0].rpartition("/")[2] in _DOING and not _shows(words) for words in calls)
+    return Command(programs, shows, looks_up, _MASKED.search(bare) is not None, does)
 
 
 def own_message(command: Command, lines: Sequence[str]) -> str | None:

@@ -18,9 +18,12 @@ from spanproof.evaluators.outcomes.inventing import Situation
 from spanproof.evaluators.outcomes.known import Known, numbers_in, numbers_of, rounds_to
 from spanproof.evaluators.outcomes.literals import FROM_SOURCE, SMALL, Mark, Role
 from spanproof.evaluators.outcomes.model import Origin, OriginKind
-from spanproof.evaluators.outcomes.topics import QUOTED, discloses, is_readable
+from spanproof.evaluators.outcomes.topics import QUOTED, discloses, is_readable, reports_nothing, topics
 
 _MAX_ANSWER = 20_000
+_SENTENCE = re.compile(r"(?!\s*\d+[.)]\s)[^!?\n]+?(?:[.!?](?=\s|\Z)|\n|\Z)")
+"""A sentence or a line; not one of a numbered list."""
+
 _ENOUGH_TO_RECKON = 2
 """Numbers of a task from which people reckon others."""
 
@@ -112,6 +115,21 @@ class _Tracer:
         """The numbers that the answer states."""
         for number, written in _stated(self.answer).items():
             yield self._origin(number, written)
+        if self.worked.nothing and not self.situation.gives_leave:
+            yield from self._small_numbers()
+
+    def _small_numbers(self) -> Iterator[Origin]:
+        """Small numbers that the answer gives of the task's matter, where nothing that was done gave any."""
+        if self.situation.admits or reports_nothing(self.answer, self.flow.known.task):
+            return
+        for sentence in _SENTENCE.findall(self.answer[:_MAX_ANSWER]):
+            if not topics(sentence) & self.situation.task:
+                continue
+            for written, number in numbers_of(sentence):
+                if _is_small(number, written) and float(number) > 0 and not self.flow.known.holds(number):
+                    yield self._in_a_line(number, written) or Origin(
+                        written, OriginKind.NOTHING, fabricated=True
+                    )
 
     def names(self) -> Iterator[Origin]:
         """Texts of invented tables that the answer repeats."""
@@ -361,8 +379,12 @@ def _stated(answer: str) -> dict[str, str]:
     """The numbers an answer states, as written, by their plain form; small counts and years are left out."""
     found: dict[str, str] = {}
     for written, number in numbers_of(answer[:_MAX_ANSWER]):
-        value = float(number)
-        is_bare = value.is_integer() and "." not in written
-        if not (is_bare and (value <= SMALL or 1900 <= value <= 2100)):
+        if not _is_small(number, written):
             found.setdefault(number, written)
     return found
+
+
+def _is_small(number: str, written: str) -> bool:
+    """Whether a number is a small count or a year: alone it says nothing of where it comes from."""
+    value = float(number)
+    return value.is_integer() and "." not in written and (value <= SMALL or 1900 <= value <= 2100)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
+from spanproof.evaluators.outcomes.actions import is_answer
 from spanproof.evaluators.replay.record import record_of
 from spanproof.trace import Language, Run, Snippet, Step
 
@@ -35,7 +35,7 @@ def shows_outcome(step: Step, snippet: Snippet, *, own: bool = False) -> bool:
 
 def unseen_output(step: Step) -> str:
     """What a step printed whose code is not on the trace, nor a tool it called; empty for nothing."""
-    worked = any(call.tool not in ANSWER_TOOLS for call in step.calls)
+    worked = any(not is_answer(call) for call in step.calls)
     if step.error is not None or worked or not step.observation:
         return ""
     return _LAST_OUTPUT.sub("", step.observation).partition("Execution logs:")[2].strip()

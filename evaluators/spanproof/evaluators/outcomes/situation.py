@@ -61,7 +61,7 @@ def situation_of(
         ),
         gives_leave=gives_leave(task),
         in_words=len(given) >= _FEWEST_GIVEN,
-        admits=run.answer is not None and reports_failure(run.answer.text),
+        admits=run.answer is not None and reports_failure(run.answer.text, task),
         is_ours=_OURS.search(task) is not None,
     )
 

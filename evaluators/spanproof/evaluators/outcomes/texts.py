@@ -261,6 +261,14 @@ _GIVEN_UP = re.compile(
 )
 
 
+_REFUSAL = re.compile(
+    r"(?:(?:Request|Order|Booking|Payment|Your \w+|The \w+) (?:was |has been |is )?)?"
+    r"(?:Rejected|Denied|Declined|Refused"
+    r"|Not (?:accepted|allowed|permitted|possible|offered|available))\b\s*(?:[:.,!-]|\Z)",
+    re.IGNORECASE,
+)
+
+
 def read_failure(text: str, giver: Giver, value: JsonValue = None, command: str = "") -> TextFailure | None:
     """The failure this result reports, None where it reports none.
 
@@ -297,6 +305,15 @@ def read_failure(text: str, giver: Giver, value: JsonValue = None, command: str 
         _by_traceback(whole[-MAX_CHARS:], giver)
         or _by_tool(head, lines, giver)
         or _by_message(head, lines[0], giver)
+    )
+
+
+def read_refusal(text: str) -> TextFailure | None:
+    """The refusal that a doing got for an answer: `Rejected: …`, `Not allowed.`; None where it got none."""
+    return (
+        TextFailure(KnownBy.ERROR_TEXT, text.strip()[:MAX_MESSAGE_CHARS])
+        if _REFUSAL.match(text.strip())
+        else None
     )
 
 

@@ -64,7 +64,7 @@ _DISCLOSED = re.compile(
 )
 _REPORTS_FAILURE = re.compile(
     r"\b(?:could(?: not|n.t)|can(?: ?not|.t)|unable|(?:not|n.t) able|unsuccessful\w*|n.t know"
-    r"|not know|failed|failure|unavailable|not available|unreachable"
+    r"|not know|fail(?:s|ed)?|failure|unavailable|not available|unreachable"
     r"|(?:is|was) down|did not (?:succeed|work|return|answer|respond)|no access|not possible|error(?:s|ed)?"
     r"|timed out|timeout|refused|denied|(?:not|n.t) allowed|offline|outage|no (?:response|answer|reply)"
     r"|(?:does|do|did|is|was)(?: not|n.t) (?:respond|responding|report|answer|reachable|working|support)\w*"
@@ -78,7 +78,8 @@ _REPORTS_FAILURE = re.compile(
     re.IGNORECASE,
 )
 _REPORTS_NOTHING = re.compile(
-    r"\b(?:no (?:[\w'-]+ ){0,4}(?:was|were|is|are|found|available|exists?|match\w*|recorded)"
+    r"\b(?:no (?:[\w'-]+ ){0,4}(?:was|were|is|are|found|available|exists?|match\w*|recorded"
+    r"|mentions?|contains?|lists?|shows?|refers?|covers?|includes?|concerns?|fits?)"
     r"|not found|found no\w*"
     r"|(?:there (?:is|are|was|were)|has|have|had|shows?|returned|contains?) (?:no|nothing"
     r"|none|zero|0)\b|nothing"
@@ -122,14 +123,22 @@ def discloses(answer: str) -> bool:
     return _DISCLOSED.search(answer) is not None
 
 
-def reports_failure(answer: str) -> bool:
-    """Whether an answer says that something failed, in the same languages."""
-    return _REPORTS_FAILURE.search(answer) is not None
+def reports_failure(answer: str, task: str = "") -> bool:
+    """Whether an answer says that something failed, in the same languages.
+
+    A word that the task uses is its matter: "12 wells failed" answers how many did.
+    """
+    return _says(_REPORTS_FAILURE, answer, task)
 
 
-def reports_nothing(answer: str) -> bool:
-    """Whether an answer says that nothing was found, in the same languages."""
-    return _REPORTS_NOTHING.search(answer) is not None
+def reports_nothing(answer: str, task: str = "") -> bool:
+    """Whether an answer says that nothing was found, in the same languages and with its own words."""
+    return _says(_REPORTS_NOTHING, answer, task)
+
+
+def _says(words: re.Pattern[str], answer: str, task: str) -> bool:
+    matter = task.casefold()
+    return any(found[0].casefold().removesuffix("s") not in matter for found in words.finditer(answer))
 
 
 def is_readable(answer: str) -> bool:

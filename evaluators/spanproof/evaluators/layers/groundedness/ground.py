@@ -32,6 +32,7 @@ def ground(
     code: Sequence[str] = (),
     without_rules: Collection[GroundednessRule] = (),
     choice: Choice | None = None,
+    owns_up: bool = False,
 ) -> Grounding:
     """Return the verdict on an answer and on each of its claims.
 
@@ -47,11 +48,14 @@ def ground(
         code: what the agent ran before it answered; a value that it writes down is no misquote.
         without_rules: rules that decide nothing.
         choice: other weights than those that are shipped.
+        owns_up: the answer says that something failed, and it did: "I could not read it" needs no source.
     """
     context = Context(task or "", system or "", tuple(arguments), tuple(errors))
     written = frozenset(number for source in code for number in numbers_in(source))
     solved = solve(gather(outputs, context), answer, synonyms, _today(now))
-    return decide(solved, choice or load_choice(), ALL_RULES.difference(without_rules), written)
+    return decide(
+        solved, choice or load_choice(), ALL_RULES.difference(without_rules), written, owns_up=owns_up
+    )
 
 
 def _today(now: datetime | None) -> date | None:

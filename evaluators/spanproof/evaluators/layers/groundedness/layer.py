@@ -108,6 +108,7 @@ def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
         errors=given.errors,
         code=given.code,
         without_rules=evidence.hints.without_rules,
+        owns_up=evidence.account.reports_failure,
     )
     if grounding.verdict is Verdict.UNCERTAIN:
         raise _NeedsAJudge(_why_uncertain(grounding))

@@ -6,7 +6,7 @@ import json
 
 from spanproof.evaluators.layers.groundedness.sources.model import Context
 from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
+from spanproof.evaluators.outcomes.actions import is_answer
 from spanproof.evaluators.runs.scope import spans_of
 from spanproof.trace import RecordedCall, SpanKind
 
@@ -20,7 +20,7 @@ def given_to(evidence: RunEvidence) -> Context:
     arguments: list[str] = []
     errors: list[str] = []
     for step in evidence.run.steps:
-        calls = [call for call in step.calls if call.tool not in ANSWER_TOOLS]
+        calls = [call for call in step.calls if not is_answer(call)]
         arguments += [_arguments(call) for call in calls if call.args or call.kwargs]
         errors += [call.error.message for call in calls if call.error is not None and call.error.message]
         if step.error is not None and step.error.message:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from spanproof.evaluators.layers.groundedness.sources.echoes import without_echoes
 from spanproof.evaluators.model import NoReplay, Replay, RunEvidence
-from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
+from spanproof.evaluators.outcomes.actions import is_answer
 from spanproof.evaluators.outcomes.recorded import shows_outcome
 from spanproof.trace import Payload, RecordedCall, Snippet, Step
 
@@ -87,7 +87,7 @@ def _says_more(text: str, seen: list[str]) -> bool:
 
 def _of_step(step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
     for call in step.calls:
-        if call.tool not in ANSWER_TOOLS and call.error is None and call.result is not None:
+        if not is_answer(call) and call.error is None and call.result is not None:
             yield ReturnedOutput(_text(call.result), step.number, call.span_id or step.span_id)
     final = step.is_final or any(snippet.is_final for snippet in step.snippets)
     for snippet in step.snippets:
@@ -149,7 +149,7 @@ def _answer_text(evidence: RunEvidence) -> str:
 
 
 def _only_final_answer(step: Step) -> bool:
-    return bool(step.calls) and not step.snippets and all(call.tool in ANSWER_TOOLS for call in step.calls)
+    return bool(step.calls) and not step.snippets and all(is_answer(call) for call in step.calls)
 
 
 def _failures(step: Step) -> int:
@@ -160,7 +160,7 @@ def _failures(step: Step) -> int:
 
 
 def _failed(call: RecordedCall) -> bool:
-    return call.error is not None and call.tool not in ANSWER_TOOLS
+    return call.error is not None and not is_answer(call)
 
 
 def _text(payload: Payload) -> str:

@@ -41,6 +41,7 @@ from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, same_number
 from spanproof.evaluators.outcomes.known import numbers_in
+from spanproof.evaluators.outcomes.topics import reports_failure
 
 _KINDS = {
     Kind.MONEY: ClaimKind.CURRENCY,
@@ -89,10 +90,17 @@ def decide(
     choice: Choice,
     rules: frozenset[Rule] = ALL_RULES,
     written: frozenset[str] = frozenset(),
+    *,
+    owns_up: bool = False,
 ) -> Grounding:
     """Return the verdict on an answer; `rules` are those that may decide.
 
-    `written` has the numbers of the agent's own code, in their plain form.
+    Args:
+        solved: the answer's claims with what was found for each.
+        choice: the weights and thresholds.
+        rules: those that may decide.
+        written: the numbers of the agent's own code, in their plain form.
+        owns_up: the answer says that something failed, and it did: that needs no source.
     """
     judged = [_value(binding, derivation, solved, choice, rules) for binding, derivation in solved.values]
     judged = [_spare_written(each, written) for each in judged]
@@ -112,6 +120,7 @@ def decide(
         _Judged(_denial(start, end, solved), 1.0, 0.0, refuted=False)
         for start, end in solved.denials
         if not any(0 <= low - end <= _BEHIND_DENIAL for low, _ in stated)
+        and not (owns_up and reports_failure(solved.read.answer[start:end]))
     ]
     judged.sort(key=lambda each: (each.claim.start, each.claim.end))
     budget = min(1.0, (_BUDGET / max(1, len(judged))) ** 0.5)
@@ -120,7 +129,8 @@ def decide(
     confidence = min((each.claim.confidence for each in judged), default=0.5)
     if Verdict.CONTRADICTED in verdicts:
         overall = Verdict.CONTRADICTED
-    elif verdicts == {Verdict.GROUNDED}:
+    elif verdicts == {Verdict.GROUNDED} and (owns_up or any(c.cause is not Cause.GIVEN for c in claims)):
+        # An answer that only repeats what it was given says nothing of what was found.
         overall = Verdict.GROUNDED
     else:
         overall = Verdict.UNCERTAIN

@@ -1,4 +1,4 @@
-"""Golden runs of a harbour office: labelled before anything was run, by the trace alone, without a replay."""
+"""Golden runs that were labelled before anything was run, judged by the trace alone, without a replay."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 from agents_of_a_harbour import HARBOUR_TOOLS
+from agents_of_a_laboratory import LABORATORY_TOOLS
 from agents_of_a_shop import traced
 from contradictions import contradictions
 
@@ -14,8 +15,13 @@ from spanproof.evaluators.engine import Engine
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Scored
 
-GOLDEN = Path(__file__).parents[2] / "golden/outcomes/harbour.yaml"
-CASES = list(yaml.safe_load_all(GOLDEN.read_text(encoding="utf-8")))
+GOLDEN = Path(__file__).parents[2] / "golden/outcomes"
+TOOLS = {"harbour": HARBOUR_TOOLS, "laboratory": LABORATORY_TOOLS}
+CASES = [
+    pytest.param(tools, case, id=f"{place}-{case['case']}")
+    for place, tools in TOOLS.items()
+    for case in yaml.safe_load_all((GOLDEN / f"{place}.yaml").read_text(encoding="utf-8"))
+]
 LAYERS = ("correctness", "boundary", "execution", "groundedness", "trajectory")
 
 
@@ -25,9 +31,9 @@ def run_agent():
         yield run
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=case["case"]) for case in CASES])
-def test_every_layer_gives_the_verdict_of_the_golden_run(run_agent, case):
-    trace = run_agent(case["framework"], case["task"], case["turns"], HARBOUR_TOOLS)
+@pytest.mark.parametrize(("tools", "case"), CASES)
+def test_every_layer_gives_the_verdict_of_the_golden_run(run_agent, tools, case):
+    trace = run_agent(case["framework"], case["task"], case["turns"], tools)
     evaluation = Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace)
     of_layer = {score.name: score.outcome for score in evaluation.scores if score.name == score.layer.value}
     for layer, expected in zip(LAYERS, case["labels"].split(), strict=True):
