@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 from agents_of_a_harbour import HARBOUR_TOOLS
+from agents_of_a_hotel import HOTEL_TOOLS
 from agents_of_a_laboratory import LABORATORY_TOOLS
 from agents_of_a_shop import traced
 from contradictions import contradictions
@@ -16,7 +17,7 @@ from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Scored
 
 GOLDEN = Path(__file__).parents[2] / "golden/outcomes"
-TOOLS = {"harbour": HARBOUR_TOOLS, "laboratory": LABORATORY_TOOLS}
+TOOLS = {"harbour": HARBOUR_TOOLS, "hotel": HOTEL_TOOLS, "laboratory": LABORATORY_TOOLS}
 CASES = [
     pytest.param(tools, case, id=f"{place}-{case['case']}")
     for place, tools in TOOLS.items()

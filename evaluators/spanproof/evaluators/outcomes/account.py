@@ -16,7 +16,7 @@ from spanproof.evaluators.detect.observation import parts_of
 from spanproof.evaluators.model import NoReplay, Replay, ReplayedStep
 from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, is_answer, only_answers
 from spanproof.evaluators.outcomes.broadened import Call, Query, given_as_narrow, given_for_another
-from spanproof.evaluators.outcomes.claims import Lack, acts, claims_absence, says_missing, unborne
+from spanproof.evaluators.outcomes.claims import Lack, acts, claims_absence, is_refused, says_missing, unborne
 from spanproof.evaluators.outcomes.commands import read_command
 from spanproof.evaluators.outcomes.described import Result
 from spanproof.evaluators.outcomes.dodges import only_literals
@@ -255,6 +255,9 @@ def _reported_by(call: RecordedCall) -> TextFailure | None:
     giver = giver_of(call.tool)
     failure = read_failure(call.result.text, giver, call.result.value, _command_of(call, giver))
     if failure is None and acts(call.tool):
+        value = call.result.value
+        if isinstance(value, Mapping) and is_refused(value):
+            return TextFailure(KnownBy.STRUCTURED_RESULT, call.result.text[:_MAX_QUOTE])
         return read_refusal(call.result.text)
     return failure
 
@@ -392,13 +395,12 @@ def _reports(answer: str, task: str, account: Account) -> bool:
     """Whether an answer says how the run ended: that something failed, or that there is no such thing."""
     if reports_failure(answer, task) or discloses(answer):
         return True
-    absence = claims_absence(answer) or ""
     found_none = any(
         outcome.state is State.EMPTY
-        or (outcome.state in FAILING and (says_absent(outcome) or says_missing(outcome.quote, absence)))
+        or (outcome.state in FAILING and (says_absent(outcome) or says_missing(outcome.quote, answer)))
         for outcome in (*account.steps.values(), *account.calls.values())
     )
-    return found_none and (bool(absence) or reports_nothing(answer, task))
+    return found_none and (claims_absence(answer) is not None or reports_nothing(answer, task))
 
 
 def _lacks(run: Run, account: Account, worked: Worked) -> tuple[list[Lack], list[Lack]]:

@@ -8,11 +8,12 @@ that failed is not done. Where the answer says that something failed there is no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from spanproof.evaluators.outcomes.model import Origin, OriginKind, StepOutcome
 from spanproof.evaluators.outcomes.topics import is_readable, reports_failure, topics
+from spanproof.trace import JsonValue
 
 _ACTS = frozenset(
     str.split(
@@ -57,9 +58,10 @@ _ABSENCE = re.compile(
 _MISSING = re.compile(
     r"\b(?:does(?: not|n.t) exist|not found|no such|unknown (?:column|table|field|key|name)|not in index"
     r"|KeyError|has no (?:attribute|column|field)|is not (?:defined|known)"
-    r"|undefined (?:column|table|field))\b",
+    r"|undefined (?:column|table|field)|not on file|\w+_not_found|no \w+ (?:of|with|by|for) (?:that|this))\b",
     re.IGNORECASE,
 )
+_DENIES = re.compile(r"\b(?:no|not|none|nothing|cannot|without)\b|n['’]t\b", re.IGNORECASE)
 _OF_MESSAGES = frozenset(
     str.split(
         "error no not such does exist column table relation field key file directory unknown line select from"
@@ -89,6 +91,11 @@ def acts(tool: str) -> bool:
     return bool(words) and words[0] in _ACTS
 
 
+def is_refused(value: Mapping[str, JsonValue]) -> bool:
+    """Whether what a doing gave says that it was not done: `{"reserved": false, "conflict": …}`."""
+    return any(item is False and _DONE.fullmatch(name) for name, item in value.items())
+
+
 def claims_absence(answer: str) -> str | None:
     """The words in which an answer says that there is none, None where it does not."""
     for sentence in _SENTENCE.findall(answer[:_MAX_ANSWER]):
@@ -98,12 +105,18 @@ def claims_absence(answer: str) -> str | None:
     return None
 
 
-def says_missing(quote: str, absence: str) -> bool:
-    """Whether an error says of the very thing that an answer calls absent that it is not there.
+def says_missing(quote: str, answer: str) -> bool:
+    """Whether an error says of the very thing that an answer denies that it is not there.
 
-    `column "phosphate" does not exist` does of "no phosphate column".
+    `column "phosphate" does not exist` does of "there is no phosphate column".
     """
-    return _MISSING.search(quote) is not None and bool(_named(quote) & _named(absence))
+    if _MISSING.search(quote) is None:
+        return False
+    missing = _named(quote)
+    return any(
+        _DENIES.search(sentence) and missing & _named(sentence)
+        for sentence in _SENTENCE.findall(answer[:_MAX_ANSWER])
+    )
 
 
 def _named(text: str) -> frozenset[str]:
@@ -132,12 +145,10 @@ def unborne(answer: str, task: str, undone: Sequence[Lack], unlooked: Sequence[L
     if not answer.strip() or reports_failure(answer, task) or not is_readable(answer):
         return
     done, absence = claims_done(answer), claims_absence(answer)
-    if absence is not None and any(says_missing(lack.outcome.quote, absence) for lack in unlooked):
-        return
     if undone and done is not None:
         yield _origin(done, OriginKind.UNDONE, undone[-1])
-    elif unlooked and absence is not None:
-        yield _origin(absence, OriginKind.ABSENCE, unlooked[-1])
+    elif absence is not None and not any(says_missing(lack.outcome.quote, answer) for lack in unlooked):
+        yield from (_origin(absence, OriginKind.ABSENCE, lack) for lack in unlooked[-1:])
 
 
 def _origin(words: str, kind: OriginKind, lack: Lack) -> Origin:

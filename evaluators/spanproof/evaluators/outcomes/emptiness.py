@@ -50,6 +50,9 @@ _HEAD_ALONE = re.compile(r"\|?[^|\n]+(?:\|[^|\n]*)+\n\s*\|?[\s:|+-]*-[\s:|+-]*\Z
 """A table of which there is only the head and its rule."""
 
 _COLUMNS = re.compile(r"[A-Za-z_]\w*(?:\s*[,;|\t]\s*[A-Za-z_]\w*)+\Z")
+_HEADER_LINE = re.compile(r"[a-z_]\w*(?:[,;|\t][a-z_]\w*)+\r?\n")
+"""The line of names of a table without rows: lower case, not a word of blanks, and ended."""
+
 _GOOD = (
     r"(?:errors?|issues?|problems?|warnings?|failures?|conflicts?|vulnerabilit\w+|exceptions?|changes?"
     r"|differences?|duplicates?|violations?|action|need|longer|limit|charge|cost|fee|doubt|idea|access"
@@ -96,6 +99,7 @@ _LONGEST_SENTENCE = 300
 _ROWS = frozenset(
     str.split("rows results items data records hits documents matches result value values entries list")
 )
+_COUNTS = ("count", "total", "total_count", "num_results", "rowcount", "row_count", "hits", "matches")
 _ABOUT = frozenset(
     str.split(
         "count total total_count num_results columns page query status success ok has_more next took"
@@ -125,7 +129,7 @@ def is_empty(text: str, value: JsonValue = None, giver: Giver = Giver.OTHER) -> 
             return True
     if len(plain) < 2_000 and (_BARE.match(plain) or _HEAD_ALONE.match(plain)):
         return True
-    if giver is Giver.SQL and _COLUMNS.match(plain):
+    if (giver is Giver.SQL and _COLUMNS.match(plain)) or _HEADER_LINE.fullmatch(text):
         return True
     in_words = giver is not Giver.PYTHON and len(plain) <= _LONGEST_SENTENCE
     return in_words and _SENTENCES.match(plain) is not None
@@ -150,6 +154,9 @@ def _holds_nothing(value: Mapping[str, JsonValue] | Sequence[JsonValue]) -> bool
         if name in _ROWS and isinstance(item, dict) and item and _holds_nothing(item)
     ]
     rest = [name for name in value if name not in empty and name not in inner]
+    if any(name in _ROWS for name in empty) and any(value.get(name) == 0 for name in _COUNTS):
+        # What else such a document has repeats the question.
+        return not any(isinstance(value[name], dict | list) for name in rest)
     if not empty and not inner:
         return bool(value.keys() & _ROWS) and all(
             item in ("", None) if name in _ROWS else name in _ABOUT for name, item in value.items()

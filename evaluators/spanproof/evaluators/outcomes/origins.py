@@ -112,9 +112,12 @@ class _Tracer:
                 self.flow.known.add_result(code.printed)
 
     def numbers(self) -> Iterator[Origin]:
-        """The numbers that the answer states."""
+        """The numbers that the answer states, beside those of the task, which say nothing."""
+        given = numbers_in(self.flow.known.task)
         for number, written in _stated(self.answer).items():
-            yield self._origin(number, written)
+            origin = self._origin(number, written)
+            if origin.kind is not OriginKind.SOURCE or number not in given:
+                yield origin
         if self.worked.nothing and not self.situation.gives_leave:
             yield from self._small_numbers()
 

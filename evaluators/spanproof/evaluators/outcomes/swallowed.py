@@ -18,7 +18,8 @@ from spanproof.evaluators.outcomes.model import FAILING, KnownBy, State, StepOut
 
 _ABSENT_TYPE = re.compile(r"(?:Lookup|Key|Index)Error|\w*NotFound(?:Error)?|\w*DoesNotExist|\w*NoResult\w*")
 _ABSENT = re.compile(
-    r"\b404\b|\b(?:not|n.t) (?:be )?found\b|\bno such"
+    r"\b404\b|\b(?:not|n.t) (?:be )?found\b|\w+_NOT_FOUND\b|\bnot on file\b"
+    r"|\bno \w+ (?:of|with|by|for) (?:that|this)\b|\bno such"
     r" (?!table|column|function|module|host|tool|option|command)|\bunknown"
     r" (?:id|customer|user|order|product|name|city|key|item|number|account|sensor)\b",
     re.IGNORECASE,

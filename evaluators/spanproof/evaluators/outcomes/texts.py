@@ -207,7 +207,7 @@ _PLAIN = re.compile(
     r"|Max retries exceeded"
     r"|(?:Server|Peer) (?:disconnected|closed connection) without|Request URL (?:has|is missing) an? )"
     r"|The connection to the server \S+ was refused|Cannot connect to the Docker daemon"
-    r"|[\u274c\u2717\u2718\u26d4]\ufe0f? ?\S[^\n]*\Z|<(?P<tag>(?:tool_)?error)>[^<]*</(?P=tag)>\Z"
+    r"|[\u274c\u2717\u2718\u26d4]\ufe0f? ?\S[^\n]*\Z|<(?P<tag>(?:tool_)?error|fault)\b[^>]*>.*</(?P=tag)>\Z"
     r"|\[(?:ERROR|FAILED|error)\] \S)"
 )
 _FIGURE = re.compile(

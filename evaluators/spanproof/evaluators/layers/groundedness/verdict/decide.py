@@ -41,7 +41,6 @@ from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, same_number
 from spanproof.evaluators.outcomes.known import numbers_in
-from spanproof.evaluators.outcomes.topics import reports_failure
 
 _KINDS = {
     Kind.MONEY: ClaimKind.CURRENCY,
@@ -119,8 +118,7 @@ def decide(
     judged += [
         _Judged(_denial(start, end, solved), 1.0, 0.0, refuted=False)
         for start, end in solved.denials
-        if not any(0 <= low - end <= _BEHIND_DENIAL for low, _ in stated)
-        and not (owns_up and reports_failure(solved.read.answer[start:end]))
+        if not any(0 <= low - end <= _BEHIND_DENIAL for low, _ in stated) and not owns_up
     ]
     judged.sort(key=lambda each: (each.claim.start, each.claim.end))
     budget = min(1.0, (_BUDGET / max(1, len(judged))) ** 0.5)
