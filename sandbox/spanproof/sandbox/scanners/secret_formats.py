@@ -37,7 +37,10 @@ _LEAST_ENTROPY: Final = 2.8
 _RUN: Final = re.compile(r"(?<![\w+/=~.:%|!$-])[\w+/=~.:%|!$-]{14,}+")
 """What may be a secret, but for `_SHORT`: in a text without one the keywords are not looked for."""
 
-_SHORT: Final = words("curl-auth-user nuget-config-password hashicorp-tf-password kubernetes-secret-yaml")
+_SHORT: Final = words(
+    "command-password curl-auth-user http-auth-user hashicorp-tf-password kubernetes-secret-yaml"
+    " nuget-config-password postgres-password-file zapier-webhook"
+)
 
 _CLASSES: Final = {
     "[:alnum:]": "0-9A-Za-z",
@@ -61,7 +64,9 @@ _SPELLED: Final = {
     "ca": "CA", "pat": "PAT", "ptt": "PTT", "rrt": "RRT", "scim": "SCIM", "cicd": "CI/CD", "ad": "AD",
     "yaml": "YAML", "xai": "xAI", "nvidia": "NVIDIA", "clickhouse": "ClickHouse", "hashicorp": "HashiCorp",
     "circleci": "CircleCI", "nuget": "NuGet", "posthog": "PostHog", "langsmith": "LangSmith",
-    "linkedin": "LinkedIn", "sendgrid": "SendGrid", "digitalocean": "DigitalOcean", "1password": "1Password",
+    "linkedin": "LinkedIn", "devops": "DevOps", "hubspot": "HubSpot", "mailersend": "MailerSend",
+    "elevenlabs": "ElevenLabs", "putty": "PuTTY", "sendgrid": "SendGrid", "digitalocean": "DigitalOcean",
+    "1password": "1Password",
 }  # fmt: skip
 _TWO_WORDS: Final = (
     ("stripe-style", "Stripe-style"),

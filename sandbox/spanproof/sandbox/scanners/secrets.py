@@ -29,11 +29,14 @@ from spanproof.sandbox.words import words
 
 _ASSIGNED = re.compile(
     # The possessive quantifiers keep a long run of such names linear.
-    r"(?i)(?:secret|token|passw(?:or)?d|passphrase|pwd|api[_.-]?key|auth|credentials?|creds|key)[\w.-]{0,30}+"
-    r"[\"'\]]{0,2}+\s{0,4}+(?:=>|:?=|:|,)\s{0,4}+(?:[rbuf]{0,2}+[\"'](?P<quoted>[^\"'\s\\]{8,200}+)[\"']"
+    r"(?i)(?:secret|token|passw(?:or)?d|passphrase|pwd|api[_.-]?key|auth|credentials?|creds|key"
+    r"|identified by|pw\b)"
+    # SQL and files of logins have only blanks before a password.
+    r"[\w.-]{0,30}+(?:[\"'\]]{0,2}+\s{0,4}+(?:=>|:?=|:|,)|(?<=password|ified by)(?=[ \t]))\s{0,4}+"
+    r"(?:[rbuf]{0,2}+[\"'](?P<quoted>[^\"'\s\\]{8,200}+)[\"']"
     r"|(?P<bare>[\w+/.~|!%^-]{16,200}+={0,2}+)(?![\w(\[{:/@*$]))"
 )
-_ASSIGNED_WORDS: Final = ("secret", "token", "pass", "pwd", "api", "key", "auth", "cred")
+_ASSIGNED_WORDS: Final = ("secret", "token", "pass", "pwd", "api", "key", "auth", "cred", "identified", "pw")
 _LITERAL = re.compile(r"""["']([A-Za-z0-9+/=_.|!\-]{24,200}+)["']""")
 
 _SECRET_WORDS: Final = words(
@@ -43,7 +46,7 @@ _SECRET_WORDS: Final = words(
 _SECRET_PART = re.compile(r"(?i)secret|token|passw|passphrase|api_?key|accesskey")
 _DIGEST_WORDS: Final = words(
     "sha sha1 sha256 sha384 sha512 md5 crc crc32 digest hash hashes checksum etag commit revision uuid guid"
-    " fingerprint thumbprint integrity nonce salt public image src href"
+    " fingerprint thumbprint integrity nonce salt public image src href cid ksuid ulid sitekey"
 )
 """Words of a name, wherever they stand in it, whose value is random and no secret."""
 
@@ -68,6 +71,14 @@ _PLACEHOLDER = re.compile(
     r"^(?:<.*>|\$?\{.*\}|\[.*\]|%.*%)$|EXAMPLE|(?i:(?<![a-z])(?:your|example|sample|dummy|placeholder|change_?me|insert"
     r"|replace|redacted|fake|todo|foobar|here|not_?a_?real)(?![a-z]))|(?i:x{4}|\*{4}|\.{3}|123456789|abcdefgh|(.)\1{7})"
 )
+_PUBLIC = re.compile(
+    r"pk[._](?:live|test|eyJ)|Qm[1-9A-HJ-NP-Za-km-z]{44}$|baf[yk][a-z2-7]{50,}$|6L[\w-]{38}$"
+    r"|(?:acct|asst|batch|call|ch|cs|cus|evt|in|msg|pi|pm|price|prod|resp|run|seti|si|sub|thread|toolu|txn)"
+    r"_[0-9A-Za-z]{14,60}$|(?:chatcmpl|file|ftjob)-[0-9A-Za-z]{14,60}$"
+    r"|iVBORw0|/9j/|R0lGOD|UEsDB|JVBERi|AGFzb|d09G[Mg]|H4sI|PHN2Zy|UklGR"
+)
+"""Values that are public: publishable keys, identifiers of objects and contents, files in base64."""
+
 _CHUNK = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _WORD_OF_NAME = re.compile(r"(?i:sha|md|crc|s)[0-9]+|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 _FILE = re.compile(r"(?:[\w.-]{1,32}/)++[\w.-]{1,32}\.[a-z]\w{1,6}")
@@ -109,7 +120,7 @@ def _scan_assigned(context: Context, source: Source, taken: list[tuple[int, int]
     for found in _find_assigned(text, source.lowered):
         group = "quoted" if found["quoted"] else "bare"
         value = found[group]
-        if _is_placeholder(value):
+        if _is_placeholder(value) or _PUBLIC.match(value):
             continue
         name = _identifier_before(text, found.start()) + text[found.start() : found.start(group)]
         name = re.split(r"[\"'\]\s=:,]", name, maxsplit=1)[0]
@@ -196,12 +207,14 @@ def _scan_entropy(context: Context, source: Source, taken: list[tuple[int, int]]
     text = source.text
     for found in _LITERAL.finditer(text):
         value = found[1]
-        if entropy(value) < 3.8 or _is_words(value) or _FILE.fullmatch(value):
+        if entropy(value) < 3.8 or _is_words(value) or _FILE.fullmatch(value) or _PUBLIC.match(value):
             continue
         if not _claims(taken, found.span(1)):
             continue
         before = _BEFORE_LITERAL.search(text[max(found.start() - 70, 0) : found.start()])
         secret = before is not None and not _names_data(before[1]) and not _is_placeholder(value)
+        if before is not None and before[1] in {"n", "x", "y"} and "kty" in text:
+            continue  # the public half of a JSON web key
         place = source.place(*found.span(1))
         context.add_secret(
             "secret.entropy",

@@ -244,7 +244,7 @@ _BEGINS: Final = re.compile(
     r"(?:insert|replace|merge)\s++into\s|delete\s++from\s|update\s++\S++\s++set\s|(?:grant|revoke)\s++\S"
     r"|(?:drop|create|alter|truncate)\s++(?:or\s++replace\s++)?(?:table|database|schema|view|index|user|role"
     r"|function|trigger|procedure|sequence|type|extension)\s|copy\s++\S++\s++(?:from|to)\s"
-    r"|attach\s++(?:database\s++)?['\"]))"
+    r"|truncate\s++[\w.\"]++\s*+;?\s*+\Z|attach\s++(?:database\s++)?['\"]))"
 )
 """How a statement begins; prose begins with `Select`, if at all."""
 
@@ -589,8 +589,15 @@ def _judge_attach(context: Context, statement: exp.Expr) -> None:
                 _judge_path(context, literal.name, Action.WRITE, copy.key.upper())
 
 
+_OTHER_QUOTES: Final = re.compile(r"[\\`$#\[]|/\*")
+"""Quotes, escapes and comments that only some dialects have: where none is, all agree what is a string."""
+
+
 def _scan_text(context: Context, source: Source) -> None:
-    source = Source("sql", _COMMENT.sub(_blank, source.text))
+    text = _COMMENT.sub(_blank, source.text)
+    if not _OTHER_QUOTES.search(source.text):
+        text = _LITERAL.sub(lambda found: found[0][0] + " " * (len(found[0]) - 2) + found[0][0], text)
+    source = Source("sql", text)
     for found in _COMMANDS.finditer(source.text):
         context.add(
             "sql.function.outside", source.place(*found.span()), f"the shell command {found[0].strip()}"

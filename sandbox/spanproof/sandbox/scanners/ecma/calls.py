@@ -270,6 +270,8 @@ def _call_reference(script: Script, function: Ref, arguments: list[Value], node:
         return arguments[0]
     if name in {"util.promisify", "promisify"} and arguments:
         return arguments[0]
+    if name in {"Object.getPrototypeOf", "Reflect.getPrototypeOf"} and arguments:
+        return arguments[0]  # has the same constructor
     if name == "Reflect.get" and len(arguments) > 1:
         known = text_of(arguments[1])
         return script.member(arguments[0], known, node) if known is not None else UNKNOWN

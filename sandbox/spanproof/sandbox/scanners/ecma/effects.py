@@ -16,6 +16,7 @@ from spanproof.sandbox.scanners.ecma.sinks import (
     INERT,
     INERT_METHODS,
     ROUTED,
+    SENDING,
     SINKS,
     TARGETS,
 )
@@ -98,16 +99,14 @@ def judge_unknown_call(
         is_sent: whether it is a driver's, and a statement was judged by its connection.
     """
     top, method = name.partition(".")[0].partition("(")[0], name.rpartition(".")[2]
-    if top in INERT or method in INERT_METHODS:
+    if top in INERT or (method in INERT_METHODS and method not in SENDING):
+        return
+    if not is_sent:
+        _judge_statements(script, name, arguments, node)
+    if method in SENDING:
         return
     is_routed = method in ROUTED
-    inner = script.context.nested(script.place(node), f"{name.removeprefix('?.')} gets a statement: ")
     for value in arguments:
-        for option in options_of(value) if not is_sent else ():
-            held = option.entries if isinstance(option, Object) else {}
-            for given in (option, *(held[key] for key in _STATEMENT_KEYS & held.keys())):
-                if isinstance(given, Text):
-                    scan_given(inner, given.pieces)
         for named in _named_places(script, value):
             if named == PLACE:
                 script.add(
@@ -118,6 +117,16 @@ def judge_unknown_call(
             )
             if place is not None:
                 script.add("call.unknown", node, f"{name}, which is not in the catalogue: {place.message}")
+
+
+def _judge_statements(script: Script, name: str, arguments: Sequence[Value], node: Node) -> None:
+    """Judge what reads as a statement among the arguments of a call that is not known."""
+    inner = script.context.nested(script.place(node), f"{name.removeprefix('?.')} gets a statement: ")
+    for option in (option for value in arguments for option in options_of(value)):
+        held = option.entries if isinstance(option, Object) else {}
+        for given in (option, *(held[key] for key in _STATEMENT_KEYS & held.keys())):
+            if isinstance(given, Text):
+                scan_given(inner, given.pieces)
 
 
 _STATEMENT_KEYS: Final = words("query sql statement text")

@@ -19,6 +19,7 @@ SINKS: Final = {name: _parse(effects) for name, effects in _KNOWLEDGE["calls"].i
 
 INERT: Final = words_of(_KNOWLEDGE["inert"], "names")
 INERT_METHODS: Final = words_of(_KNOWLEDGE["inert"], "methods")
+SENDING: Final = words_of(_KNOWLEDGE["inert"], "sending")
 ROUTED: Final = words_of(_KNOWLEDGE["inert"], "routed")
 TARGETS: Final = words_of(_KNOWLEDGE["inert"], "targets")
 

@@ -12,7 +12,7 @@ import string
 from collections.abc import Sequence
 
 from spanproof.sandbox.scanners.boundary import Pieces
-from spanproof.sandbox.scanners.python import fold
+from spanproof.sandbox.scanners.python import containers, fold
 from spanproof.sandbox.scanners.python.machine import Arguments, Machine
 from spanproof.sandbox.scanners.python.names import BUILTINS, canonical
 from spanproof.sandbox.scanners.python.values import (
@@ -365,6 +365,15 @@ def _store_item(m: Machine, owner: Value, key: Value, value: Value, node: ast.ex
                 m.store(option.entries, fold.concrete(key), value)
             except (fold.NotKnown, TypeError):
                 m.store_anywhere(option, value)
+        elif isinstance(option, Items) and isinstance(key, Const) and isinstance(key.value, slice):
+            added, whole = elements_of(value)
+            m.change_items(option, added)
+            if key.value == slice(None) and not m.uncertain:
+                option.items[:] = added
+                option.more = not whole
+            else:
+                containers.extend(option, list(added))
+                option.more = True
         elif isinstance(option, Items):
             m.change_items(option, [value])
             index = key.value if isinstance(key, Const) else None

@@ -171,7 +171,7 @@ def _bind_parameters(m: Machine, function: Function, arguments: Arguments) -> No
             default = function.defaults[index - first_default]
             names[parameter.arg] = join_all([default, UNKNOWN]) if arguments.more else default
         else:
-            names[parameter.arg] = _FIXTURES.get(parameter.arg, UNKNOWN)
+            names[parameter.arg] = _MOCK if _is_patched(function) else _FIXTURES.get(parameter.arg, UNKNOWN)
     if spec.vararg is not None:
         names[spec.vararg.arg] = Items(positional[len(parameters) :], "tuple", arguments.more)
     for parameter, keyword_default in zip(spec.kwonlyargs, function.keyword_defaults, strict=True):
@@ -185,6 +185,20 @@ _FIXTURES = {
     for name in ("tmp_path", "tmpdir")
 }
 """What pytest gives the parameters of a test, which the program itself does not call."""
+
+
+_MOCK = Ref("unittest.mock.MagicMock()")
+
+
+def _is_patched(function: Function) -> bool:
+    """Whether `@patch(…)` of unittest.mock gives a function the parameters that its callers do not."""
+    called = [one.func for one in getattr(function.node, "decorator_list", []) if isinstance(one, ast.Call)]
+    return any(
+        isinstance(inner, ast.Name | ast.Attribute)
+        and getattr(inner, "id", getattr(inner, "attr", "")) == "patch"
+        for one in called
+        for inner in (one, getattr(one, "value", None))
+    )
 
 
 def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr) -> Value:

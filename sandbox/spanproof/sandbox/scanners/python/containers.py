@@ -119,6 +119,11 @@ def _container(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) 
     return None
 
 
+def _passed_on(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    """What goes through its first argument, as a bar of progress does."""
+    return arguments.get(0, "iterable") or arguments.get(0, "sequence")
+
+
 def _next(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
     if isinstance(value, Items) and value.items:
@@ -270,6 +275,10 @@ def _values(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
 MODELS: Final[dict[str, Model]] = {
     "functools.reduce": _reduce, "map": _map, "filter": _filter, "list": _container, "tuple": _container,
     "set": _container, "sorted": _container, "reversed": _container, "iter": _container, "next": _next,
+    **dict.fromkeys(
+        ["tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.std.tqdm", "rich.progress.track"],
+        _passed_on,
+    ),
     "max": _extreme, "min": _extreme, "enumerate": _enumerate, "zip": _zip, "dict": _dict,
 }  # fmt: skip
 """Models by resolved name."""

@@ -314,13 +314,28 @@ def _url(call: Call, value: Value) -> Value | None:
     for option in options_of(value):
         if isinstance(option, Ref) and option.name.startswith(("urllib.request.Request()", "requests.")):
             continue  # judged where it was made
-        crossing = call.boundary.url(pieces_of(option))
-        call.crossed(crossing)
+        if call.name.startswith("requests.Session()") and _is_relative(option):
+            continue  # to the client's `base_url`, which is judged where it is given
+        call.crossed(call.boundary.url(pieces_of(option)))
     for keyword in ("proxies", "proxy"):
         if keyword in call.arguments.named:
             _proxies(call, call.arguments.named[keyword])
     judge_flow(call.m, call.arguments, call.node, call.name)
     return Ref(f"{call.name}()", NETWORK)
+
+
+def _is_relative(value: Value) -> bool:
+    """Whether a URL surely has neither a scheme nor a host: a client without a base refuses it."""
+    pieces = pieces_of(value)
+    head = pieces[0] or ""
+    first, slash, _ = head.partition("/")
+    if head.startswith("/"):
+        return not head.startswith("//") and (len(head) > 1 or len(pieces) == 1)
+    return bool(head) and (bool(slash) or len(pieces) == 1) and _SEGMENT.fullmatch(first) is not None
+
+
+_SEGMENT = re.compile(r"[\w-]+(?:[?#].*)?")
+"""The first part of a relative URL, where it is no name of a host."""
 
 
 def _host(call: Call, value: Value) -> Value | None:

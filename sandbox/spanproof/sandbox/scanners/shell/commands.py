@@ -51,6 +51,8 @@ def _command(shell: Shell, node: Node, stdin: Stream) -> Stream:
             stdin = _redirect(shell, child) or stdin
         elif child.type != "comment":
             fields.extend(shell.words.fields(child))
+    if fields and _DROPPED_DASH.match(shell.script.data, node.end_byte):
+        fields.append((("-",),))
     origins = _origins_of(shell, node) | shell.substituted_from
     for assignment in assignments:
         _assign(shell, assignment, keep=name_node is None)
@@ -71,6 +73,10 @@ def _command(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return written
 
 
+_DROPPED_DASH = re.compile(rb"[ \t]++-(?=[ \t]*+<<)")
+"""An operand that the grammar leaves out of the tree, where a here-document follows."""
+
+
 def _origins_of(shell: Shell, node: Node) -> frozenset[str]:
     """Where the variables a command names got their values."""
     if not shell.state.origins:
@@ -89,7 +95,7 @@ def _redirected(shell: Shell, node: Node, stdin: Stream) -> Stream:
     body = node.child_by_field_name("body")
     follow: Node | None = None
     outputs = False
-    for redirect in node.children_by_field_name("redirect"):
+    for redirect in node.named_children:  # that of a here-string has no field
         if redirect.type == "heredoc_redirect":
             stdin, follow = _here_document(shell, redirect)
         elif redirect.type == "herestring_redirect" and redirect.named_children:

@@ -16,8 +16,8 @@ from tree_sitter import Node
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.shell import filters
 from spanproof.sandbox.scanners.shell.catalogue import VALUED
-from spanproof.sandbox.scanners.shell.interpreters import run_text
 from spanproof.sandbox.scanners.shell.options import split_options
+from spanproof.sandbox.scanners.shell.program_texts import judge_awk, judge_sed
 from spanproof.sandbox.scanners.shell.state import HOLE, NOTHING, Stream, Words, known
 from spanproof.sandbox.scanners.shell.walk import Handler, Shell
 from spanproof.sandbox.words import words
@@ -25,29 +25,19 @@ from spanproof.sandbox.words import words
 _FILE: Final = frozenset({"file"})
 
 
-_AWK_REACHES = re.compile(
-    r"system\s*\(|getline\b|(?<!\|)\|(?!\|)|\bprintf?\b[^;}\n(]*(?:\([^)]*\)[^;}\n(]*){0,8}>|/inet/"
-    r"|ARG[VC]\b|ENVIRON|@load|@include"
-)
-_AWK_LITERAL = re.compile(
-    r"\"(?:[^\"\\\n]|\\.)*+\"|(?<=[(,~!&|{;\n])\s*/(?:[^/\n\\]|\\.)++/|\A\s*/(?:[^/\n\\]|\\.)++/"
-)
-"""A text, and a pattern where one may stand."""
-
 _JQ_READS = re.compile(r"\$ENV\b|(?<![\w.\"$])env\b|\bstrenv\b|\benvsubst\b|\bload(?:_str|_\w+)?\s*\(")
-
-
-_SED_REACHES = re.compile(r"(?:^|[;}\d$/])\s*[ewWrR]\s+\S|/[gip\d]*e[gip]*\s*$")
 
 
 def operands_in_role(
     shell: Shell, program: str, role: str, arguments: list[Words], stdin: Stream, node: Node
 ) -> Stream:
     """Judge a program by the role its operands have; gives what it writes."""
+    if program == "sed":
+        arguments = [_without_suffix(argument) for argument in arguments]
     operands, options = split_options(arguments, VALUED.get(program, ""))
-    text = operands[0] if role == "script" and operands else None
+    texts: list[Words] = []
     if role == "script":
-        operands = _program_text(shell, program, operands, options, node)
+        texts, operands = _program_text(shell, program, arguments, operands, options, node)
         role = (
             "write"
             if program == "sed" and any(option[:2] in {"-i", "--in"} for option in options)
@@ -56,7 +46,7 @@ def operands_in_role(
     _judge_role(shell, program, role, operands, node)
     if role != "none":
         for argument in arguments:
-            if argument not in operands and argument is not text:
+            if argument not in operands and argument not in texts:
                 shell.judge_literals(argument, program, node)
     _judge_option_paths(shell, program, arguments, node)
     written = filters.written(program, arguments, operands, stdin)
@@ -109,42 +99,55 @@ _WRITES_BY_OPTION = words("sort cp mv ln install tree shuf iconv gcc cc zip uniq
 
 
 def _program_text(
-    shell: Shell, program: str, operands: list[Words], options: list[str], node: Node
-) -> list[Words]:
-    """The script of awk, sed, grep or jq is no path, but it may reach out."""
-    if any(option in {"-e", "--expression", "-f", "--file", "--regexp"} for option in options):
-        return operands
-    if not operands:
-        return operands
-    text = known(operands[0]) or ""
-    if program.endswith("awk") and _AWK_REACHES.search(_AWK_LITERAL.sub('""', text)):
-        _awk(shell, text, node)
-    if program in {"jq", "yq"} and _JQ_READS.search(text):
+    shell: Shell, program: str, arguments: list[Words], operands: list[Words], options: list[str], node: Node
+) -> tuple[list[Words], list[Words]]:
+    """Judge the program texts of awk, sed, grep or jq, which may reach out; give them, and the paths."""
+    texts = _texts_in_options(program, arguments)
+    if not texts and not any(map(_FROM_FILE.match, options)):
+        texts, operands = operands[:1], operands[1:]
+    if program in _PATTERNS or not texts:
+        return texts, operands
+    if any(known(text) is None for text in texts):
+        shell.add("exec.dynamic", node, f"{program} runs a program text that is not known")
+    text = "\n".join(known(one) or "" for one in texts)
+    if program.endswith("awk"):
+        judge_awk(shell, text, node)
+    elif program == "sed":
+        judge_sed(shell, text, node)
+    elif _JQ_READS.search(text):
         shell.context.crossed(
             "shell", shell.context.boundary.environment(""), shell.place(node), f"{program}:"
         )
-    if known(operands[0]) is None and program not in _PATTERNS:
-        shell.add("exec.dynamic", node, f"{program} runs a program text that is not known")
-    if program == "sed" and _SED_REACHES.search(text):
-        shell.add("exec.dynamic", node, "sed runs commands or touches files from its script")
-    return operands[1:]
+    return texts, operands
 
 
-def _awk(shell: Shell, text: str, node: Node) -> None:
-    judged = False
-    for found in re.finditer(r"system\s*+\(\s*+\"([^\"]*+)\"|\"([^\"]*+)\"\s*+\|\s*+getline", text):
-        run_text(shell, found[1] or found[2], "awk runs a command: ", node)
-        judged = True
-    if "ENVIRON" in text:
-        shell.context.crossed("shell", shell.context.boundary.environment(""), shell.place(node), "awk:")
-        judged = True
-    for found in re.finditer(r"(?:getline[^<\"]*+<|print[^>;]*+>)\s*+\"([^\"]++)\"", text):
-        action = Action.READ if "getline" in found[0] else Action.WRITE
-        shell.judge_path(action, ((found[1],),), "awk", node)
-        judged = True
-    open_ended = r"system\s*+\(\s*+[^\"\s]|\"\s*+\w|\w\s*+\"[^\"]*+\"\s*+\||\|\s*+[\w\"(&]|ARG[VC]|@"
-    if not judged or re.search(open_ended, text) or "/inet/" in text:
-        shell.add("exec.dynamic", node, "awk runs commands that are not known")
+_FROM_FILE: Final = re.compile(r"-f|-[a-zA-Z]*f$|--(?:from-)?file\b")
+_TEXT_OPTION: Final = re.compile(r"(?:-[a-zA-Z]*e|--(?:expression|source|regexp))$")
+_TEXT_IN_OPTION: Final = re.compile(r"(?:-[nrsuzE]*e|--(?:expression|source|regexp)=)(?=.)", re.DOTALL)
+
+
+def _texts_in_options(program: str, arguments: list[Words]) -> list[Words]:
+    """Program texts that options hold; those of jq have none."""
+    found: list[Words] = []
+    takes = False
+    for argument in arguments if program not in {"jq", "yq"} else ():
+        head = argument[0][0] or ""
+        inside = _TEXT_IN_OPTION.match(head)
+        if takes:
+            found.append(argument)
+        elif inside is not None and known(argument) != inside[0]:
+            found.append(tuple(((pieces[0] or "")[inside.end() :], *pieces[1:]) for pieces in argument))
+        takes = not takes and _TEXT_OPTION.match(head) is not None and len(argument[0]) == 1
+    return found
+
+
+_SUFFIXED: Final = re.compile(r"(-[nrsuzE]*i).+", re.DOTALL)
+
+
+def _without_suffix(argument: Words) -> Words:
+    """`-i.bak` of sed without the suffix, of which no letter is an option."""
+    found = _SUFFIXED.fullmatch(known(argument) or "")
+    return argument if found is None else ((found[1],),)
 
 
 def _dd(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
