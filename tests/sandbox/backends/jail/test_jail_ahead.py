@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from waiting import wait_until
 
-from spanproof.sandbox import Execution, FailureClass, Fixtures, Limits, Program, Sandbox
+from spanproof.sandbox import Clock, Execution, FailureClass, Fixtures, Limits, Program, Sandbox
 from spanproof.sandbox.backends.jail.run.ahead import plan_ahead
 from spanproof.sandbox.backends.jail.run.job import build_job, here
 from spanproof.sandbox.registry import open_sandbox
@@ -35,21 +35,21 @@ def run(sandbox: Sandbox, language: str, source: str, **how: object) -> Executio
     return sandbox.run(Program(language, source, **how))  # type: ignore[arg-type]
 
 
-def born(sandbox: Sandbox, language: str) -> float:
+def born(sandbox: Sandbox, language: str, **how: object) -> float:
     """Return when the process of a run was started, by the clock since 1970."""
-    execution = run(sandbox, language, _BORN[language])
+    execution = run(sandbox, language, _BORN[language], **how)
     assert execution.failure_class is FailureClass.OK, execution
     number = float(execution.stdout)
     return number if language != "bash" else time.time() - time.monotonic() + number / 100
 
 
-def await_warm(sandbox: Sandbox, language: str) -> None:
+def await_warm(sandbox: Sandbox, language: str, **how: object) -> None:
     """Run programs of a language until one meets an interpreter that was there before it."""
 
     def is_warm() -> bool:
         time.sleep(0.5)
         requested = time.time()
-        return born(sandbox, language) < requested - 0.1
+        return born(sandbox, language, **how) < requested - 0.1
 
     wait_until(is_warm, f"an interpreter of {language} that was started ahead", within_s=120)
 
@@ -88,6 +88,29 @@ def test_a_program_sees_the_same_and_ends_the_same_as_without() -> None:
                 second = run(warm, language, source, stdin=b"in")
                 for name in ("failure_class", "exit_code", "stdout", "stderr", "raised", "attempts", "files"):
                     assert getattr(first, name) == getattr(second, name), (name, source)
+
+
+CHANCE = {
+    "javascript": "const fd = require('node:fs').openSync('/dev/urandom'); const read = Buffer.alloc(6); require('node:fs').readSync(fd, read); console.log(Math.random(), read, require('node:child_process').execFileSync('mktemp', ['-u']).toString(), process.execArgv)",
+    "bash": "echo $SRANDOM $(head -c 8 /dev/urandom | od -An -tx1); mktemp -u; echo $(mktemp -u)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", list(CHANCE))
+def test_a_seed_gives_an_interpreter_that_waited_what_it_gives_any(language: str) -> None:
+    found = {}
+    with open_sandbox("jail", workers=1) as warm:
+        for seed in (7, 8):
+            how = {"fixtures": Fixtures(seed=seed)}
+            with open_sandbox("jail", workers=1) as cold:
+                found[seed] = run(cold, language, CHANCE[language], **how).stdout
+            # The interpreter that waits has the other seed first.
+            assert run(warm, language, CHANCE[language], **how).stdout == found[seed]
+            await_warm(warm, language, **how)
+            time.sleep(0.5)  # the next is up again by then, mostly
+            assert run(warm, language, CHANCE[language], **how).stdout == found[seed]
+        assert run(warm, language, CHANCE[language]).stdout not in found.values()
+    assert found[7] != found[8]
 
 
 @pytest.mark.parametrize(
@@ -145,5 +168,6 @@ def test_only_programs_that_begin_alike_start_an_interpreter_ahead() -> None:
 
     assert all(planned(language) for language in _LANGUAGES)
     assert not planned("python")
-    assert not planned("javascript", fixtures=Fixtures(seed=1))
+    assert planned("javascript", fixtures=Fixtures(seed=1))
+    assert not planned("javascript", fixtures=Fixtures(seed=1, clock=Clock(start_s=0.0)))
     assert not planned("bash", limits=Limits(processes=2))

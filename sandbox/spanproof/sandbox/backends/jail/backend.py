@@ -86,7 +86,7 @@ class JailSandbox(Sandbox):
         return execution
 
     def _answer(self, header: Header, parts: list[bytes], program: Program, kind: Kind) -> Frame:
-        supervisor = self._pool.take(kind, program.language if "ahead" in header else "")
+        supervisor = self._pool.take(kind, _interpreter(program) if "ahead" in header else "")
         try:
             supervisor.send(header, parts)
             answer = supervisor.receive(program.limits.wall_s + _GRACE_S)
@@ -121,6 +121,11 @@ class JailSandbox(Sandbox):
         if packages is None:
             return None
         return select_environment_kind(self._leases.of(packages).path, packages.ecosystem)
+
+
+def _interpreter(program: Program) -> str:
+    """Return which supervisors a program's interpreter may wait in: with a seed it starts otherwise."""
+    return program.language if program.fixtures.seed is None else f"{program.language}, seeded"
 
 
 def _tier(value: str) -> Tier:
