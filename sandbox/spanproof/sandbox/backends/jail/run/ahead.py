@@ -1,8 +1,8 @@
 """Interpreters started ahead: Node.js or bash is up in the next guest, and waits for its program to be there.
 
 In: a job that has been run, because the next one is mostly like it. Out: a guest that has become the job's
-interpreter, behind the walls and under the limits of any guest, with the job's seed, and has read nothing of a
-program. It serves one run, as every guest does: Node.js cannot be forked, so what costs time is done before
+interpreter, behind the walls and under the limits of any guest, with the job's seed, and has read nothing of
+a program. It serves one run, as every guest does: Node.js cannot be forked, so what costs time is done before
 the job comes.
 """
 
