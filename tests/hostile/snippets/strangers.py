@@ -55,8 +55,8 @@ SNIPPETS = [
         code = bytes.fromhex('488d3d0c000000' '31f6' 'b802000000' '0f05' 'c3' '9090')
         place = placed(code + b'/etc/shadow\\0')
         ctypes.memmove(place + 3, (len(code) - 7).to_bytes(4, 'little'), 4)
-        libc.atexit.argtypes = [ctypes.c_void_p]
-        libc.atexit(place)
+        libc.__cxa_atexit.argtypes = [ctypes.c_void_p] * 3
+        libc.__cxa_atexit(place, None, None)
         libc.exit(0)
         """,
         _SHADOW,
@@ -150,10 +150,12 @@ SNIPPETS = [
         "its own reaper for who outlives it",
         """
         call(157, 36, 1)
+        ready, tell = os.pipe()
         if os.fork() == 0:
             os.setsid()
             if os.fork(): os._exit(0)
-            os.execv('/bin/sh', ['sh', '-c', 'sleep 300', 'survivor-of-{abstract}'])
+            os.execv('/bin/sh', ['sh', '-c', f'echo up > /proc/self/fd/{tell}; sleep 300', 'survivor-of-{abstract}'])
+        os.read(ready, 1)
         """,
         ("process", "/bin/sh"),
         "ok",
@@ -177,10 +179,12 @@ SNIPPETS = [
         import fcntl
         fd = os.open(os.__file__, os.O_RDONLY)
         lock = struct.pack('hhqqi4x', 0, 0, 0, 0, 0)
-        for name, command, what in (('lease', 1024, 0), ('lock', 6, lock), ('open file lock', 37, lock)):
+        for name, command, what in (('lease', 1024, 0), ('a lock to write', 6, b'\\1' + lock[1:]), ('of an open file', 37, b'\\1' + lock[1:])):
             try: fcntl.fcntl(fd, command, what); print('BREACH', name)
             except OSError: pass
+        fcntl.flock(fd, 1); print('BREACH')
         """,
+        ("file", "os.py"),
     ),
     _raw(
         "a library's file under a name of its own",
@@ -236,7 +240,8 @@ SNIPPETS = [
                 if family == 2: s.connect(('192.0.2.1', 443)); print('BREACH')
             except OSError: pass
         """,
-        ("network", "192.0.2.1:443"),
+        ("privilege", "socket(AF_INET, SOCK_STREAM, 132)"),
+        "unsafe_operation",
     ),
     hostile(
         "names that look like this machine",
@@ -289,7 +294,10 @@ SNIPPETS = [
         """
         import os, socket
         ours, theirs = socket.socketpair()
-        os.dup2(theirs.fileno(), 900)
+        for act in (lambda: os.dup2(theirs.fileno(), 900), lambda: os.dup2(900, 200), lambda: os.dup2(theirs.fileno(), 200)):
+            try: act()
+            except OSError: pass
+        os.close(900)
         raise AssertionError(open('/etc/shadow').read())
         """,
         _SHADOW,
@@ -349,7 +357,9 @@ SNIPPETS = [
         "output in another alphabet",
         """
         import locale, os, sys
-        sys.stdout.reconfigure(encoding='utf-16-le', errors='surrogatepass'); sys.stderr.reconfigure(encoding='utf-7')
+        for stream, encoding in ((sys.stderr, 'utf-7'), (sys.stdout, 'utf-16-le')):
+            try: stream.reconfigure(encoding=encoding, errors='surrogatepass')
+            except OSError: pass
         print('\\ud800\\u202e\\0' + '\\x1b]0;BRE' + 'ACH\\7' * 0)
         os.write(1, bytes(range(256))); os.environ['LC_ALL'] = 'tr_TR'; os.environ['PYTHONIOENCODING'] = 'rot13'
         open('/etc/shadow')
@@ -394,7 +404,7 @@ SNIPPETS = [
                 ctypes.memmove(text, outside + b'\\0', len(outside) + 1); ctypes.memmove(text, own + b'\\0', len(own) + 1)
         thread = threading.Thread(target=turn); thread.start()
         for _ in range(3000):
-            open('own', 'w').close(); libc.unlink(text); libc.truncate(text, 0); libc.chmod(text, 0)
+            open('own', 'w').close(); libc.unlink(text); libc.truncate(text, 0)
         going = False; thread.join()
         libc.unlink(outside)
         """,
@@ -430,14 +440,22 @@ SNIPPETS = [
     hostile("a name looked up by a program of the system", "getent hosts leak.example.net && echo BREACH", ("network", "leak.example.net:53"), language="bash"),
     hostile("modes of the system by find", "find /usr/lib -maxdepth 1 -name 'lib*' -exec chmod 0 {} + 2> /dev/null; find /usr/bin -name true -delete; test -x /usr/bin/true || echo BREACH", ("file", "/usr/bin/true"), language="bash"),
     hostile("a shell that is left behind in a pipe", "(setsid sh -c 'while sleep 0.1; do :; done' survivor-of-{abstract} > /dev/null 2>&1 < /dev/null &) ; mkfifo p; (cat /etc/shadow > p &) ; read -t 5 line < p && echo BREACH $line", _SHADOW, language="bash"),
-    hostile("shadow by an archive", "tar cf own.tar /etc/shadow 2> /dev/null; tar xOf own.tar 2> /dev/null | grep -q root && echo BREACH; true", _SHADOW, language="bash"),
+    hostile("shadow by blocks", "dd if=/etc/shadow of=own bs=1 2> /dev/null && echo BREACH", _SHADOW, language="bash"),
     # Node.js by its other doors.
     hostile("shadow by WebAssembly's own system", """
         const { WASI } = require('node:wasi');
         const wasi = new WASI({ version: 'preview1', preopens: { '/': '/' } });
         const path = 'etc/shadow';
-        const bytes = new Uint8Array([0,97,115,109,1,0,0,0,1,20,3,96,9,127,127,127,127,127,126,126,127,127,1,127,96,0,1,127,96,0,0,2,36,1,22,119,97,115,105,95,115,110,97,112,115,104,111,116,95,112,114,101,118,105,101,119,49,9,112,97,116,104,95,111,112,101,110,0,0,3,3,2,1,2,5,3,1,0,1,7,25,3,6,109,101,109,111,114,121,2,0,2,103,111,0,1,6,95,115,116,97,114,116,0,2,10,30,2,25,0,65,3,65,1,65,32,65,10,65,0,66,2,66,2,65,0,65,0,16,0,11,2,0,11]);
-        const module = new WebAssembly.Module(bytes);
+        const part = (id, ...inner) => { const all = inner.flat(9); return [id, all.length, ...all]; };
+        const name = (text) => [text.length, ...Buffer.from(text)];
+        const i32 = 127, i64 = 126;
+        const open = [0x41, 3, 0x41, 1, 0x41, 32, 0x41, path.length, 0x41, 0, 0x42, 2, 0x42, 2, 0x41, 0, 0x41, 0, 0x10, 0, 0x0b];
+        const module = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0,
+            ...part(1, 3, [0x60, 9, i32, i32, i32, i32, i32, i64, i64, i32, i32, 1, i32], [0x60, 0, 1, i32], [0x60, 0, 0]),
+            ...part(2, 1, name('wasi_snapshot_preview1'), name('path_open'), 0, 0),
+            ...part(3, 2, 1, 2), ...part(5, 1, 0, 1),
+            ...part(7, 3, name('memory'), 2, 0, name('go'), 0, 1, name('_start'), 0, 2),
+            ...part(10, 2, [open.length + 1, 0, open], [2, 0, 0x0b])]));
         const instance = new WebAssembly.Instance(module, wasi.getImportObject());
         new Uint8Array(instance.exports.memory.buffer).set(Buffer.from(path), 32);
         wasi.start(instance);
@@ -458,10 +476,9 @@ SNIPPETS = [
         """, ("network", "192.0.2.1:443"), language="javascript"),
     hostile("the bindings beneath node", """
         const fs = process.binding('fs');
-        try { const fd = fs.open('/etc/shadow', 0, 0, undefined, {}); if (fd >= 0) console.log('BREACH'); } catch {}
-        try { require('node:fs').openSync('/etc/shadow'); } catch {}
+        try { const fd = fs.open('/etc/shadow', 0, 0o666); if (fd >= 0) console.log('BREACH'); } catch {}
         """, _SHADOW, language="javascript"),
-    hostile("an import of shadow", "import('file:///etc/shadow').then(() => console.log('BREACH'), () => {});", _SHADOW, language="javascript"),
+    hostile("shadow as variables of the environment", "try { process.loadEnvFile('/etc/shadow'); console.log('BREACH'); } catch {}", _SHADOW, language="javascript"),
     hostile("the token of the runner in node's environment", """
         const fs = require('node:fs');
         const token = /SPANPROOF_TOKEN=(\\w+)/.exec(fs.readFileSync('/proc/self/environ', 'latin1'))?.[1];
