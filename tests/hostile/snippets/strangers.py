@@ -95,7 +95,7 @@ SNIPPETS = [
     ),
     _raw(
         "asking to be traced",
-        "print('BREACH' if call(101, 0, 0, 0, 0)[0] == 0 else '')",
+        "result, error = call(101, 0, 0, 0, 0)\nif result == 0: print('BREACH')\nraise OSError(error, 'refused')",
         ("privilege", "ptrace"),
         "unsafe_operation",
     ),
@@ -107,8 +107,10 @@ SNIPPETS = [
         if pid == 0: import time; time.sleep(5); os._exit(0)
         into = ctypes.create_string_buffer(8)
         local = struct.pack('QQ', ctypes.addressof(into), 6); remote = struct.pack('QQ', ctypes.addressof(kept), 6)
-        if call(310, pid, local, 1, remote, 1, 0)[0] > 0: print('BREACH')
+        result, error = call(310, pid, local, 1, remote, 1, 0)
+        if result > 0: print('BREACH')
         os.kill(pid, 9); os.wait()
+        raise OSError(error, 'refused')
         """,
         ("privilege", "process_vm_readv"),
         "unsafe_operation",
@@ -118,8 +120,10 @@ SNIPPETS = [
         """
         pid = os.fork()
         if pid == 0: import time; time.sleep(5); os._exit(0)
-        if call(438, os.pidfd_open(pid), 1, 0)[0] >= 0: print('BREACH')
+        result, error = call(438, os.pidfd_open(pid), 1, 0)
+        if result >= 0: print('BREACH')
         os.kill(pid, 9); os.wait()
+        raise OSError(error, 'refused')
         """,
         ("privilege", "pidfd_getfd"),
         "unsafe_operation",
@@ -150,7 +154,7 @@ SNIPPETS = [
         "its own reaper for who outlives it",
         """
         call(157, 36, 1)
-        ready, tell = os.pipe()
+        ready, tell = os.pipe(); os.set_inheritable(tell, True)
         if os.fork() == 0:
             os.setsid()
             if os.fork(): os._exit(0)
@@ -406,9 +410,9 @@ SNIPPETS = [
         for _ in range(3000):
             open('own', 'w').close(); libc.unlink(text); libc.truncate(text, 0)
         going = False; thread.join()
-        libc.unlink(outside)
+        libc.unlink(b'/usr/bin/true')
         """,
-        ("file", "{canary}"),
+        ("file", "/usr/bin/true"),
     ),
     hostile(
         "a program that is another by the time it starts",
@@ -450,13 +454,13 @@ SNIPPETS = [
         const name = (text) => [text.length, ...Buffer.from(text)];
         const i32 = 127, i64 = 126;
         const open = [0x41, 3, 0x41, 1, 0x41, 32, 0x41, path.length, 0x41, 0, 0x42, 2, 0x42, 2, 0x41, 0, 0x41, 0, 0x10, 0, 0x0b];
-        const module = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0,
+        const built = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0,
             ...part(1, 3, [0x60, 9, i32, i32, i32, i32, i32, i64, i64, i32, i32, 1, i32], [0x60, 0, 1, i32], [0x60, 0, 0]),
             ...part(2, 1, name('wasi_snapshot_preview1'), name('path_open'), 0, 0),
             ...part(3, 2, 1, 2), ...part(5, 1, 0, 1),
             ...part(7, 3, name('memory'), 2, 0, name('go'), 0, 1, name('_start'), 0, 2),
             ...part(10, 2, [open.length + 1, 0, open], [2, 0, 0x0b])]));
-        const instance = new WebAssembly.Instance(module, wasi.getImportObject());
+        const instance = new WebAssembly.Instance(built, wasi.getImportObject());
         new Uint8Array(instance.exports.memory.buffer).set(Buffer.from(path), 32);
         wasi.start(instance);
         if (instance.exports.go() === 0) console.log('BREACH');
