@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Iterator
 
@@ -171,3 +172,64 @@ def test_only_programs_that_begin_alike_start_an_interpreter_ahead() -> None:
     assert planned("javascript", fixtures=Fixtures(seed=1))
     assert not planned("javascript", fixtures=Fixtures(seed=1, clock=Clock(start_s=0.0)))
     assert not planned("bash", limits=Limits(processes=2))
+
+
+# Looks for a marker that it holds in two halves, the second one reversed.
+SEARCH = {
+    "javascript": """
+        const fs = require('node:fs');
+        const head = Buffer.from('@HEAD'), tail = [...'@TAIL'].reverse().join('');
+        const memory = fs.openSync('/proc/self/mem'), found = [];
+        const look = (data, where) => {
+            for (let at = data.indexOf(head); at >= 0; at = data.indexOf(head, at + 1))
+                if (data.toString('latin1', at + head.length, at + head.length + tail.length) === tail) found.push(where);
+        };
+        for (const line of fs.readFileSync('/proc/self/maps', 'latin1').split('\\n')) {
+            const span = /^(\\w+)-(\\w+) rw/.exec(line);
+            if (!span) continue;
+            let at = BigInt('0x' + span[1]); const end = BigInt('0x' + span[2]);
+            for (; at < end; at += 1048576n) {
+                const size = Number(end - at < 1048576n ? end - at : 1048576n), data = Buffer.alloc(size);
+                try { fs.readSync(memory, data, 0, size, at); } catch { continue; }
+                look(data, line.slice(-40));
+            }
+        }
+        look(fs.readFileSync('/proc/self/environ'), 'environ');
+        for (const name of fs.readdirSync('/box', { recursive: true })) {
+            try { if (name !== 'code/main.js') look(fs.readFileSync('/box/' + name), name); } catch {}
+        }
+        console.log(JSON.stringify(found));
+        """,
+    "bash": """
+        head=@HEAD; tail=$(rev <<< @TAIL); cat /proc/self/environ /proc/$$/environ > seen
+        while read -r span modes rest; do
+            [[ $modes == rw* ]] || continue
+            dd if=/proc/$$/mem bs=4096 skip=$((0x${span%-*} / 4096)) count=$(( (0x${span#*-} - 0x${span%-*}) / 4096 )) 2> /dev/null
+        done < <(cat /proc/$$/maps) >> seen
+        # Joined, the marker is in this shell's own memory from here on.
+        grep -c -a "$head$tail" seen
+        """,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", list(SEARCH))
+@pytest.mark.parametrize("seed", [None, 3])
+def test_an_interpreter_that_waits_holds_nothing_of_the_job_before_it(
+    language: str, seed: int | None
+) -> None:
+    marker = secrets.token_hex(12)
+    comment = "#" if language == "bash" else "//"
+    search = SEARCH[language].replace("@HEAD", marker[:12]).replace("@TAIL", marker[12:][::-1])
+    with open_sandbox("jail", workers=1) as sandbox:
+        await_warm(sandbox, language, fixtures=Fixtures(seed=seed))
+        run(
+            sandbox,
+            language,
+            f"{_BORN[language]} {comment} {marker}\n",
+            fixtures=Fixtures(seed=seed),
+            stdin=marker.encode(),
+            files={"kept": marker.encode()},
+        )
+        time.sleep(0.5)  # the next is up again by then, mostly
+        found = run(sandbox, language, search, fixtures=Fixtures(seed=seed))
+        assert found.stdout.strip() in ("[]", "0"), found
