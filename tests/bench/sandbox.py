@@ -1,7 +1,8 @@
 """What a run in the jail costs, beside other ways to run the same program, in one run of this script.
 
 Usage: `python tests/bench/sandbox.py [RUNS] [--only PART …] [--json]`. Prints p50 and p95 in milliseconds and
-the ratio of the p50 to that of `python -I -c`, then runs per second on one core and on two. The ways take
+the ratio of the p50 to that of `python -I -c`, then runs per second on one core and on two, each part as soon
+as it is measured; all of it takes two to three minutes, on a busy machine ten. The ways take
 turns of ten runs, so that other load on the machine falls on all of them alike, and each is measured as one
 who runs snippets all day meets it, not behind another program that has had the processor's caches. What is
 not there (bubblewrap, a docker daemon) is reported with the remedy, and left out.
@@ -221,16 +222,19 @@ def main() -> None:
         chosen = {BASE: plain} | {name: ways[name] for name in named(ways, only)}
         for snippet in named(SNIPPETS, only) if only != {THROUGHPUT} else ():
             ways[WARM](SNIPPETS[snippet])
-            rows += measure(snippet, chosen, options.runs)
+            measured = measure(snippet, chosen, options.runs)
+            console.print(table(measured))
+            rows += measured
     cores = sorted(os.sched_getaffinity(0)) if not only or THROUGHPUT in only else []
-    rates = [rate for n in (1, 2) if len(cores) >= n for rate in throughput(cores[:n], options.runs)]
+    rates: list[Throughput] = []
+    for count in (1, 2):
+        if len(cores) >= count:
+            for rate in throughput(cores[:count], options.runs):
+                console.print(f"{rate.way} on {rate.cores} core(s): {rate.per_second:.0f} runs/s")
+                rates.append(rate)
     if options.json:
         report = {"rows": [asdict(row) for row in rows], "throughput": [asdict(rate) for rate in rates]}
         print(json.dumps(report))
-        return
-    console.print(table(rows))
-    for rate in rates:
-        console.print(f"{rate.way} on {rate.cores} core(s): {rate.per_second:.0f} runs/s")
 
 
 if __name__ == "__main__":

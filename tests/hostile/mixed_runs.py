@@ -1,6 +1,6 @@
 """Hostile and ordinary programs in turn, in four supervisors: whether any of them notices another, or stays.
 
-Usage: `python tests/hostile/mixed_runs.py RUNS [--seed N] [--set NAME=VALUE …]`.
+Usage: `python tests/hostile/mixed_runs.py RUNS [--seed N] [--backend NAME] [--set NAME=VALUE …]`.
 
 Half of the runs are hostile programs of `snippets`, drawn at random; half are ordinary, each of which must
 end well, with what it prints, no refused attempt, and a whole record. Afterwards there are as many processes,
@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from snippets import HOSTILE
+from snippets import HOSTILE, WITHOUT_NODE
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 
@@ -94,7 +94,8 @@ def run_ordinary(sandbox: Sandbox, name: str) -> str | None:
 def run_all(sandbox: Sandbox, runs: int, seed: int) -> list[str]:
     """Run them in an order that the seed decides; return what was wrong."""
     draw = random.Random(seed)
-    turns = [(True, draw.choice(HOSTILE)) for _ in range(runs // 2)]
+    hostile = HOSTILE if "javascript" in sandbox.languages else WITHOUT_NODE
+    turns = [(True, draw.choice(hostile)) for _ in range(runs // 2)]
     turns += [(False, draw.choice(list(ORDINARY))) for _ in range(runs - runs // 2)]
     draw.shuffle(turns)
     faults: list[str] = []
@@ -118,6 +119,8 @@ def fill(sandbox: Sandbox) -> None:
     """Leave as many supervisors as there can be, each with the next interpreter of its language."""
     with ThreadPoolExecutor(WORKERS) as pool:
         for language, source in WAITING.items():
+            if language not in sandbox.languages:
+                continue
             program = Program(language, source, limits=Limits(wall_s=PATIENT_S))
             list(pool.map(sandbox.run, [program] * WORKERS))
 
@@ -132,6 +135,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", type=int)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--backend", default="jail")
     parser.add_argument("--set", dest="settings", action="append", default=[])
     options = parser.parse_args()
     began = time.monotonic()
@@ -139,7 +143,7 @@ def main() -> int:
         Path(directory).chmod(0o755)
         tempfile.tempdir = directory  # others have their boxes in the usual one
         settings = dict(word.split("=", 1) for word in options.settings)
-        with open_sandbox("jail", workers=WORKERS, settings=settings) as sandbox:
+        with open_sandbox(options.backend, workers=WORKERS, settings=settings) as sandbox:
             run_all(sandbox, 40, options.seed + 1)
             fill(sandbox)
             before, files = leaks.counts(leaks.settled()), kept_files()

@@ -50,6 +50,9 @@ MASKED = {
     "swapon": "swapon",
     "open by handle": "open_by_handle_at",
     "kernel log": "syslog",
+    "asking to be traced": "ptrace",
+    "memory of a child by its number": "process_vm_readv",
+    "a descriptor of a child by its descriptor": "pidfd_getfd",
 }
 """The call each makes, which Docker's default profile refuses."""
 

@@ -5,10 +5,14 @@ Each difference has its reason below.
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -119,6 +123,15 @@ def run_all_in_turn(docker_daemon: DockerDaemon) -> dict[str, Any]:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_next_program_sees_what_it_would_have_seen_first(name: str, in_turn: dict[str, Any]) -> None:
     assert in_turn[name]["next"] == {}
+
+
+def test_ordinary_programs_between_hostile_ones_are_answered_rightly(docker_daemon: DockerDaemon) -> None:
+    settings = ("--set", f"host={docker_daemon.host}", "--set", f"image={docker_daemon.image}")
+    command = [sys.executable, str(Path(__file__).with_name("mixed_runs.py")), "80", "--backend", "docker"]
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([*command, *settings], capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+    assert json.loads(done.stdout)["faults"] == []
 
 
 def test_the_machine_is_as_it_was(results: dict[str, Any]) -> None:

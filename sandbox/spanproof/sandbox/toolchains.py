@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -56,6 +57,7 @@ class Toolchain:
         run: runs it.
         starts: names of programs that building and running start by themselves.
         package: of Debian, which has it.
+        starts_evenly: whether it starts them equally often for each source: a program's own are those beyond.
     """
 
     file: str
@@ -64,6 +66,7 @@ class Toolchain:
     run: str
     package: str
     starts: frozenset[str] = frozenset()
+    starts_evenly: bool = False
 
 
 _GO_ENVIRONMENT: Final = (
@@ -102,6 +105,7 @@ TOOLCHAINS: Final[Mapping[str, Toolchain]] = {
         "Rscript main.R",
         "r-base-core",
         frozenset(("Rscript", "R", "sh", "sed", "uname", "rm", "grep", "which")),
+        starts_evenly=True,
     ),
     "ruby": Toolchain(
         "main.rb", ("ruby",), "ruby -c main.rb", "ruby main.rb", "ruby", frozenset(("ruby",))
@@ -142,13 +146,45 @@ def build_script(program: Program) -> Program:
     )
 
 
-def read_outcome(program: Program, execution: Execution) -> Execution:
-    """Return the execution of such a script as its program's, without what the toolchain itself starts."""
+class StartCounts:
+    """How often the toolchains of one sandbox start what they start by themselves, for an empty program."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Mapping[str, int]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, program: Program, run: Callable[[Program], Execution]) -> Mapping[str, int] | None:
+        """Return counts by target, known from a run of its own the first time; None where they vary."""
+        if not _toolchain_of(program).starts_evenly:
+            return None
+        with self._lock:
+            if program.language not in self._known:
+                empty = run(build_script(Program(program.language, "", limits=program.limits)))
+                if empty.failure_class is not FailureClass.OK:
+                    return None
+                self._known[program.language] = {each.target: each.count for each in empty.attempts}
+            return self._known[program.language]
+
+
+def read_outcome(program: Program, execution: Execution, known: Mapping[str, int] | None) -> Execution:
+    """Return the execution of such a script as its program's, without what the toolchain itself starts.
+
+    Args:
+        program: what was asked for.
+        execution: of the script.
+        known: how often the toolchain starts each program by itself; None where that is not known, and all
+            starts of its programs count as its own.
+    """
     starts = _toolchain_of(program).starts
-    attempts = tuple(each for each in execution.attempts if not _is_of_toolchain(each, starts))
+    attempts = []
+    for attempt in execution.attempts:
+        if not _is_of_toolchain(attempt, starts):
+            attempts.append(attempt)
+        elif known is not None and (beyond := attempt.count - known.get(attempt.target, 0)) > 0:
+            attempts.append(replace(attempt, count=beyond))
     did_not_build = execution.exit_code == _BUILD_FAILED and execution.failure_class is FailureClass.EXCEPTION
     failure_class = FailureClass.SYNTAX_ERROR if did_not_build else execution.failure_class
-    return replace(execution, attempts=attempts, failure_class=failure_class)
+    return replace(execution, attempts=tuple(attempts), failure_class=failure_class)
 
 
 def _is_of_toolchain(attempt: Attempt, starts: frozenset[str]) -> bool:

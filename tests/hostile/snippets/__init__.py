@@ -26,6 +26,7 @@ from . import (
     races,
     resolution,
     resources,
+    strangers,
     tampering,
     tape,
 )
@@ -46,6 +47,7 @@ HOSTILE = (
     *evasions.SNIPPETS,
     *disguises.SNIPPETS,
     *blind_spots.SNIPPETS,
+    *strangers.SNIPPETS,
     *generated.SNIPPETS,
 )
 """In the order they run: one may leave what a later one looks for."""

@@ -327,6 +327,56 @@ SESSIONS = (
         results={1: "innocent"},
     ),
     session(
+        "a directory's descriptor that a step sends to a later one",
+        """
+        import os, socket
+        ours, theirs = socket.socketpair()
+        fd = os.open('/usr/lib', os.O_RDONLY)
+        socket.send_fds(ours, [b'x'], [fd]); os.close(fd)
+        """,
+        """
+        os.fchdir(socket.recv_fds(theirs, 1, 1)[1][0])
+        try: open('../../etc/shadow')
+        except OSError: pass
+        """,
+        "'innocent'",
+        on_record={1: SHADOW},
+        results={2: "innocent"},
+    ),
+    session(
+        "a link that leads elsewhere in a later step",
+        "import os, threading, time\nopen('own', 'w').close(); os.symlink('own', 'link')",
+        """
+        def go():
+            time.sleep(0.2); os.remove('link'); os.symlink('/etc/shadow', 'link')
+            open('link')
+        threading.Thread(target=go).start()
+        """,
+        "time.sleep(0.6); 'innocent'",
+        on_record={1: SHADOW},
+        results={2: "innocent"},
+    ),
+    session(
+        "another program that a step leaves behind",
+        "import os\nif os.fork() == 0: os.execv('/bin/sh', ['sh', '-c', 'sleep 0.3; cat /etc/shadow'])",
+        "import time; time.sleep(0.8); 'innocent'",
+        on_record={0: SHADOW},
+        results={1: "innocent"},
+    ),
+    session(
+        "signals that write to the channel of a session",
+        """
+        import os, signal
+        signal.signal(signal.SIGUSR1, lambda *_: None)
+        for fd in (900, 0x7FFFFFF0):
+            try: signal.set_wakeup_fd(fd, warn_on_full_buffer=False)
+            except (OSError, ValueError): pass
+        for _ in range(2000): os.kill(os.getpid(), signal.SIGUSR1)
+        """,
+        "'innocent'",
+        results={1: "innocent"},
+    ),
+    session(
         "another function in the place of the runner's",
         """
         import sys

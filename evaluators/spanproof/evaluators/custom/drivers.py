@@ -100,10 +100,14 @@ _NODE = """
     const request = JSON.parse(text)
     const late = Symbol("late")
     const send = (line) => writeOut("\\n" + request.mark + line + "\\n")
-    // A loop behind an await keeps this thread from hearing of any timer: another thread minds the time.
+    // A loop behind an await, or in what an answer does when it is read, keeps this thread from hearing of
+    // any timer: another thread minds the time. Its start takes longer than a call, which plain answers save.
     const threads = process.getBuiltinModule?.("node:worker_threads")
     const calls = new Int32Array(new SharedArrayBuffer(4))  // odd while one is at work, -1 where that is over
-    if (threads !== undefined) {
+    let watched = threads === undefined
+    const watch = () => {
+        if (watched) return
+        watched = true
         new threads.Worker(`
             const {workerData: {calls, late, allowed}} = require("node:worker_threads")
             for (;;) {
@@ -119,6 +123,13 @@ _NODE = """
                 allowed: request.timeout_s * 1000 + 1000
             }}).unref()
     }
+    const simple = (value) => value === null || (typeof value !== "object" && typeof value !== "function")
+    const plainly = (answer) => simple(answer) || (
+        !process.getBuiltinModule("node:util").types.isProxy(answer)
+        && Object.getPrototypeOf(answer) === Object.prototype
+        && Object.values(Object.getOwnPropertyDescriptors(answer))
+            .every((each) => simple(each.value) && !each.get)
+    )
     const turn = async () => {
         const was = Atomics.load(calls, 0)
         if (was === -1 || Atomics.compareExchange(calls, 0, was, was + 1) !== was) await new Promise(() => {})
@@ -144,7 +155,9 @@ _NODE = """
             const call = () => main.length > 1
                 ? main(completion, target, variables)
                 : main({completion, target, ...variables})
-            let answer = await Promise.race([begun(call), over])
+            const begins = begun(call)
+            if (!plainly(begins)) watch()
+            let answer = await Promise.race([begins, over])
             if (answer === late) return JSON.stringify({late: true})
             if (typeof answer === "object" && answer !== null) {
                 const {score, skipped, explanation} = answer
@@ -158,6 +171,7 @@ _NODE = """
             clearTimeout(timer)
         }
     }
+    if (vm === undefined) watch()
     send("")
     for (const call of request.calls) {
         await turn()

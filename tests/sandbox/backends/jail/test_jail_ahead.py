@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Iterator
 
 import pytest
 from waiting import wait_until
 
-from spanproof.sandbox import Execution, FailureClass, Fixtures, Limits, Program, Sandbox
+from spanproof.sandbox import Clock, Execution, FailureClass, Fixtures, Limits, Program, Sandbox
 from spanproof.sandbox.backends.jail.run.ahead import plan_ahead
 from spanproof.sandbox.backends.jail.run.job import build_job, here
 from spanproof.sandbox.registry import open_sandbox
@@ -35,21 +36,21 @@ def run(sandbox: Sandbox, language: str, source: str, **how: object) -> Executio
     return sandbox.run(Program(language, source, **how))  # type: ignore[arg-type]
 
 
-def born(sandbox: Sandbox, language: str) -> float:
+def born(sandbox: Sandbox, language: str, **how: object) -> float:
     """Return when the process of a run was started, by the clock since 1970."""
-    execution = run(sandbox, language, _BORN[language])
+    execution = run(sandbox, language, _BORN[language], **how)
     assert execution.failure_class is FailureClass.OK, execution
     number = float(execution.stdout)
     return number if language != "bash" else time.time() - time.monotonic() + number / 100
 
 
-def await_warm(sandbox: Sandbox, language: str) -> None:
+def await_warm(sandbox: Sandbox, language: str, **how: object) -> None:
     """Run programs of a language until one meets an interpreter that was there before it."""
 
     def is_warm() -> bool:
         time.sleep(0.5)
         requested = time.time()
-        return born(sandbox, language) < requested - 0.1
+        return born(sandbox, language, **how) < requested - 0.1
 
     wait_until(is_warm, f"an interpreter of {language} that was started ahead", within_s=120)
 
@@ -88,6 +89,29 @@ def test_a_program_sees_the_same_and_ends_the_same_as_without() -> None:
                 second = run(warm, language, source, stdin=b"in")
                 for name in ("failure_class", "exit_code", "stdout", "stderr", "raised", "attempts", "files"):
                     assert getattr(first, name) == getattr(second, name), (name, source)
+
+
+CHANCE = {
+    "javascript": "const fd = require('node:fs').openSync('/dev/urandom'); const read = Buffer.alloc(6); require('node:fs').readSync(fd, read); console.log(Math.random(), read, require('node:child_process').execFileSync('mktemp', ['-u']).toString(), process.execArgv)",
+    "bash": "echo $SRANDOM $(head -c 8 /dev/urandom | od -An -tx1); mktemp -u; echo $(mktemp -u)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", list(CHANCE))
+def test_a_seed_gives_an_interpreter_that_waited_what_it_gives_any(language: str) -> None:
+    found = {}
+    with open_sandbox("jail", workers=1) as warm:
+        for seed in (7, 8):
+            how = {"fixtures": Fixtures(seed=seed)}
+            with open_sandbox("jail", workers=1) as cold:
+                found[seed] = run(cold, language, CHANCE[language], **how).stdout
+            # The interpreter that waits has the other seed first.
+            assert run(warm, language, CHANCE[language], **how).stdout == found[seed]
+            await_warm(warm, language, **how)
+            time.sleep(0.5)  # the next is up again by then, mostly
+            assert run(warm, language, CHANCE[language], **how).stdout == found[seed]
+        assert run(warm, language, CHANCE[language]).stdout not in found.values()
+    assert found[7] != found[8]
 
 
 @pytest.mark.parametrize(
@@ -145,5 +169,67 @@ def test_only_programs_that_begin_alike_start_an_interpreter_ahead() -> None:
 
     assert all(planned(language) for language in _LANGUAGES)
     assert not planned("python")
-    assert not planned("javascript", fixtures=Fixtures(seed=1))
+    assert planned("javascript", fixtures=Fixtures(seed=1))
+    assert not planned("javascript", fixtures=Fixtures(seed=1, clock=Clock(start_s=0.0)))
     assert not planned("bash", limits=Limits(processes=2))
+
+
+# Looks for a marker that it holds in two halves, the second one reversed.
+SEARCH = {
+    "javascript": """
+        const fs = require('node:fs');
+        const head = Buffer.from('@HEAD'), tail = [...'@TAIL'].reverse().join('');
+        const memory = fs.openSync('/proc/self/mem'), found = [];
+        const look = (data, where) => {
+            for (let at = data.indexOf(head); at >= 0; at = data.indexOf(head, at + 1))
+                if (data.toString('latin1', at + head.length, at + head.length + tail.length) === tail) found.push(where);
+        };
+        for (const line of fs.readFileSync('/proc/self/maps', 'latin1').split('\\n')) {
+            const span = /^(\\w+)-(\\w+) rw/.exec(line);
+            if (!span) continue;
+            let at = BigInt('0x' + span[1]); const end = BigInt('0x' + span[2]);
+            for (; at < end; at += 1048576n) {
+                const size = Number(end - at < 1048576n ? end - at : 1048576n), data = Buffer.alloc(size);
+                try { fs.readSync(memory, data, 0, size, at); } catch { continue; }
+                look(data, line.slice(-40));
+            }
+        }
+        look(fs.readFileSync('/proc/self/environ'), 'environ');
+        for (const name of fs.readdirSync('/box', { recursive: true })) {
+            try { if (name !== 'code/main.js') look(fs.readFileSync('/box/' + name), name); } catch {}
+        }
+        console.log(JSON.stringify(found));
+        """,
+    "bash": """
+        head=@HEAD; tail=$(rev <<< @TAIL); cat /proc/self/environ /proc/$$/environ > seen
+        while read -r span modes rest; do
+            [[ $modes == rw* ]] || continue
+            dd if=/proc/$$/mem bs=4096 skip=$((0x${span%-*} / 4096)) count=$(( (0x${span#*-} - 0x${span%-*}) / 4096 )) 2> /dev/null
+        done < <(cat /proc/$$/maps) >> seen
+        # Joined, the marker is in this shell's own memory from here on.
+        grep -c -a "$head$tail" seen
+        """,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", list(SEARCH))
+@pytest.mark.parametrize("seed", [None, 3])
+def test_an_interpreter_that_waits_holds_nothing_of_the_job_before_it(
+    language: str, seed: int | None
+) -> None:
+    marker = secrets.token_hex(12)
+    comment = "#" if language == "bash" else "//"
+    search = SEARCH[language].replace("@HEAD", marker[:12]).replace("@TAIL", marker[12:][::-1])
+    with open_sandbox("jail", workers=1) as sandbox:
+        await_warm(sandbox, language, fixtures=Fixtures(seed=seed))
+        run(
+            sandbox,
+            language,
+            f"{_BORN[language]} {comment} {marker}\n",
+            fixtures=Fixtures(seed=seed),
+            stdin=marker.encode(),
+            files={"kept": marker.encode()},
+        )
+        time.sleep(0.5)  # the next is up again by then, mostly
+        found = run(sandbox, language, search, fixtures=Fixtures(seed=seed))
+        assert found.stdout.strip() in ("[]", "0"), found

@@ -122,6 +122,7 @@ ORDINARY = {
     "a pager's width": "import shutil, os; assert shutil.get_terminal_size().columns >= 1 and os.isatty(0) is False",
     "walking and globbing": "import glob, os, pathlib\nos.makedirs('a/b'); open('a/b/c.txt', 'w').close()\nassert glob.glob('**/*.txt', recursive=True) == ['a/b/c.txt'] == [str(p) for p in pathlib.Path().rglob('*.txt')] and len(list(os.walk('.'))) == 3",
     "copies and trees": "import shutil, os\nos.mkdir('a'); open('a/x', 'w').write('1'); shutil.copytree('a', 'b'); shutil.move('b/x', 'c'); shutil.rmtree('b'); assert sorted(os.listdir()) == ['a', 'c'] and shutil.disk_usage('.').free > 0",
+    "sessions, one after the other and a dozen at once": "import subprocess as s\nfor _ in range(40): assert s.run(['true'], start_new_session=True).returncode == 0\nall_ = [s.Popen(['cat'], stdin=s.PIPE, start_new_session=True) for _ in range(12)]\nfor one in all_: one.communicate()",
     "locked and sparse files": "import fcntl, os\nwith open('a', 'w+b') as f: fcntl.flock(f, fcntl.LOCK_EX); f.truncate(1 << 20); f.seek(1 << 19); f.write(b'x'); os.fsync(f.fileno()); assert os.stat('a').st_size == 1 << 20",
     "compression": "import bz2, gzip, lzma, zlib\nfor m in (bz2, gzip, lzma, zlib): assert m.decompress(m.compress(b'x' * 1000)) == b'x' * 1000",
     "hashes and encodings": "import base64, binascii, hashlib, hmac, struct\nassert hashlib.sha256(b'x').hexdigest().startswith('2d71') and base64.b64encode(b'x') == b'eA==' and hmac.new(b'k', b'm', 'md5').digest() and struct.pack('>I', 1)[3] == 1",

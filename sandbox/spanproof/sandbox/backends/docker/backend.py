@@ -36,7 +36,7 @@ from spanproof.sandbox.model import (
     Program,
     SessionSpec,
 )
-from spanproof.sandbox.toolchains import TOOLCHAINS, build_script, read_outcome
+from spanproof.sandbox.toolchains import TOOLCHAINS, StartCounts, build_script, read_outcome
 
 _GRACE_S = 15.0
 _ALWAYS = frozenset({"python", "bash", "sql", "javascript", "typescript"})
@@ -87,6 +87,7 @@ class DockerSandbox(Sandbox):
         self._pool = Pool(self._settings, max(1, workers), max(1, int(_number("runs", runs))))
         self.environments = Environments(partial(build_in, self._pool, user))
         self._leases = Leases(self.environments)
+        self._start_counts = StartCounts()
 
     def availability(self) -> Availability:
         """Whether the daemon is there, and a container of the image comes up."""
@@ -97,7 +98,7 @@ class DockerSandbox(Sandbox):
         if program.language in TOOLCHAINS:
             script = build_script(program)
             self._check_toolchain(program, script)
-            return read_outcome(program, self.run(script))
+            return read_outcome(program, self.run(script), self._start_counts.of(program, self.run))
         with self._workers:
             container = self._taken(program.limits, program.fixtures)
             try:

@@ -32,7 +32,7 @@ from spanproof.sandbox.errors import BadSetting, UnsupportedLanguage
 from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.guest.wire import Frame, Header
 from spanproof.sandbox.model import Execution, PackageSet, Program, SessionSpec, Tier
-from spanproof.sandbox.toolchains import TOOLCHAINS, build_script, read_outcome
+from spanproof.sandbox.toolchains import TOOLCHAINS, StartCounts, build_script, read_outcome
 
 _GRACE_S = 15.0
 
@@ -53,6 +53,7 @@ class JailSandbox(Sandbox):
         for _ in range(max(1, workers)):
             self._turns.put(None)
         self._pool = Pool(self._demanded)
+        self._start_counts = StartCounts()
         self.environments = Environments(partial(run_in_build_sandbox, demanded=self._demanded))
         self._leases = Leases(self.environments)
 
@@ -64,7 +65,8 @@ class JailSandbox(Sandbox):
         """Run one program; see `Sandbox.run`."""
         if program.language in TOOLCHAINS:
             check_language(program.language, self._runtimes)
-            return read_outcome(program, self.run(build_script(program)))
+            execution = self.run(build_script(program))
+            return read_outcome(program, execution, self._start_counts.of(program, self.run))
         header, parts = build_job(program, self._runtimes)
         plan = plan_ahead(header) if self._pool.tier() is Tier.FULL else None
         if plan is not None:
@@ -86,7 +88,7 @@ class JailSandbox(Sandbox):
         return execution
 
     def _answer(self, header: Header, parts: list[bytes], program: Program, kind: Kind) -> Frame:
-        supervisor = self._pool.take(kind, program.language if "ahead" in header else "")
+        supervisor = self._pool.take(kind, _interpreter(program) if "ahead" in header else "")
         try:
             supervisor.send(header, parts)
             answer = supervisor.receive(program.limits.wall_s + _GRACE_S)
@@ -121,6 +123,11 @@ class JailSandbox(Sandbox):
         if packages is None:
             return None
         return select_environment_kind(self._leases.of(packages).path, packages.ecosystem)
+
+
+def _interpreter(program: Program) -> str:
+    """Return which supervisors a program's interpreter may wait in: with a seed it starts otherwise."""
+    return program.language if program.fixtures.seed is None else f"{program.language}, seeded"
 
 
 def _tier(value: str) -> Tier:

@@ -18,6 +18,7 @@ from spanproof.sandbox.model import Tier
 if TYPE_CHECKING:
     from spanproof.sandbox.backends.jail.namespaces.process_tree import Namespace
     from spanproof.sandbox.backends.jail.seccomp.watcher import Watcher
+    from spanproof.sandbox.fixed.run_fixtures import RunFixtures
 
 
 class Box(Protocol):
@@ -117,7 +118,8 @@ class Armed:
 
     Attributes:
         token: what its own messages bear.
-        ahead: the command of the interpreter that it has become already; see `run.ahead`.
+        ahead: what the interpreter was started with that it has become already; see `run.ahead`.
+        fixtures: what its run finds fixed, closed with it.
     """
 
     guest: WaitingGuest
@@ -127,9 +129,12 @@ class Armed:
     stderr: int
     token: str
     ahead: tuple[str, ...] = ()
+    fixtures: RunFixtures | None = None
 
     def close(self) -> None:
         """Close our ends."""
+        if self.fixtures is not None:
+            self.fixtures.close()
         for fd in (self.stdin, self.stdout, self.stderr):
             if fd >= 0:
                 os.close(fd)

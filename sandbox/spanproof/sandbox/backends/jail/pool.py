@@ -94,8 +94,8 @@ class Pool:
 
         Args:
             kind: its interpreter.
-            ahead: the language whose interpreter it starts for the next program, and has started for this
-                one if it had one of that language before.
+            ahead: the interpreter it starts for the next program, by its language, and has started for this
+                one if it had one of that name before.
 
         Raises:
             SandboxUnavailable: this machine cannot run a jail.

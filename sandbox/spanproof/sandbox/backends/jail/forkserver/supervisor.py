@@ -84,7 +84,8 @@ class Supervisor:
                 continue  # meant for a session that has ended meanwhile
             armed = self._fitting(armed, frame.header)
             self._watcher.watch(armed.guest.listener)
-            self._apply_fixtures(frame, armed)
+            self._fix(frame, armed)
+            self._watcher.fixtures = armed.fixtures
             self._prepare(frame)
             kind = SessionRun if frame.header["language"] == "session" else Run
             run = kind(frame, armed, self._links)
@@ -104,8 +105,6 @@ class Supervisor:
             self._clear(armed, touched=False)
             return following
         run.reap_held()
-        if self._watcher.fixtures is not None:
-            self._watcher.fixtures.close()
         self._clear(armed, touched=run.touched)
         if self._watcher.record.network_used:
             self._isolation.network.renew()
@@ -138,6 +137,7 @@ class Supervisor:
 
     def _start_ahead(self, job: Header, armed: Armed) -> Armed:
         """A guest that is the interpreter of the next job, if that is like this one; else one that waits."""
+        self._fix(Frame(job, ()), armed)
         if ahead.start_ahead(job, armed, self._isolation):
             return armed
         return self._replace(armed)
@@ -149,14 +149,14 @@ class Supervisor:
         poll.register(armed.guest.listener, select.POLLIN)
         return not poll.poll(0)
 
-    def _apply_fixtures(self, job: Frame, armed: Armed) -> None:
-        """Fix what the run is to find fixed."""
-        if not has_fixtures(job.header):
+    def _fix(self, job: Frame, armed: Armed) -> None:
+        """Fix what the run is to find fixed, unless its interpreter was started with it."""
+        if armed.fixtures is not None or not has_fixtures(job.header):
             return
         if job.header["tape"]:
             self._watcher.record.network_used = True
         network, code = self._isolation.network, self._isolation.box.code
-        self._watcher.fixtures = RunFixtures(job, armed.guest.pid, network.lead, code, self._note_call)
+        armed.fixtures = RunFixtures(job, armed.guest.pid, network.lead, code, self._note_call)
 
     def _note_call(self, target: str, *, allowed: bool) -> None:
         """Record a network attempt in the record at hand: each step of a session has its own."""

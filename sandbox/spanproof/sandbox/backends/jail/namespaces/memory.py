@@ -45,9 +45,9 @@ class Meter:
         self.sampled_at = time.monotonic()
 
     def sample(self) -> int:
-        """What the tree holds now."""
+        """What those processes of the tree hold now that it has seen last."""
         self.sampled_at = time.monotonic()
-        self.pids = pids = [int(name) for name in self._tree.pids()]
+        self.pids = pids = list(self._tree.seen)
         total = self._box.memory_bytes() + self._kernel.sample(pids, self._tree.socket_bytes())
         for pid in pids:
             mapped, resident, private = _mapped(pid)

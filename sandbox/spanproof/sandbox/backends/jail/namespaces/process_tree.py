@@ -7,6 +7,7 @@ left.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import resource
 import signal
@@ -24,6 +25,15 @@ _DATA_SLACK_BYTES = 256 * 1024 * 1024
 """Of address space over the memory limit: stacks and arenas are mapped long before they are used."""
 
 
+_REAPED_AT_ONCE = 256
+"""Dead processes: who makes them without an end would keep the supervisor from all else."""
+_CROWD = 16
+"""Threads and processes: more than a runtime has for itself; Node.js has eleven."""
+_LEVEL = 1.25
+"""What each level of niceness takes of a process's weight."""
+_LOWEST = 19
+
+
 class Namespace:
     """Those of the process namespace whose PID 1 is the supervisor: `kill(-1)` is all of them."""
 
@@ -35,6 +45,8 @@ class Namespace:
                 its processes or threads was born last.
         """
         self._newest = newest
+        self.seen: dict[int, list[bytes]] = {}
+        """What `stat_fields` gives of each at the last look."""
         self.strays_cpu_s = 0.0
         """CPU seconds of all that were reaped here: of a main process, its source reports them."""
 
@@ -88,12 +100,59 @@ class Namespace:
         limit = count + self.companions
         resource.prlimit(pid, resource.RLIMIT_NPROC, (limit, limit))
 
+    def refresh_bound(self) -> None:
+        """Follow what else the kernel counts with them, before a run."""
+
     def keep_bound(self) -> None:
-        """Follow what else the kernel counts with them; called several times a second."""
+        """Look at all of them anew, and keep them within bounds; called several times a second."""
+        found = {}
+        for pid in map(int, self.pids()):
+            with contextlib.suppress(OSError):
+                found[pid] = stat_fields(pid)
+        self._see(found)
+
+    def threads(self) -> int:
+        """How many threads they had at the last look."""
+        return sum(int(fields[THREADS]) for fields in self.seen.values())
+
+    def _see(self, found: dict[int, list[bytes]]) -> None:
+        """Keep what was found; have a crowd weigh as much as one process for each processor does.
+
+        Else it keeps its supervisor waiting for a processor, and whoever else is on the machine.
+        """
+        self.seen = found
+        threads = self.threads()
+        if threads <= _CROWD:
+            return
+        level = math.ceil(math.log(threads / (os.cpu_count() or 1), _LEVEL))
+        groups = {int(fields[GROUP]) for fields in found.values()} - {0, os.getpgrp()}
+        for group in groups:
+            with contextlib.suppress(OSError):  # gone, or lower already
+                os.setpriority(os.PRIO_PGRP, group, min(max(level, 0), _LOWEST))
 
     def socket_bytes(self) -> int | None:
         """What their sockets hold, None where those of others cannot be separated from theirs."""
         return network_bytes()
+
+
+STATE, PARENT, GROUP, SESSION, THREADS = 0, 1, 2, 3, 17
+"""Of what `stat_fields` returns."""
+
+
+def stat_fields(pid: int) -> list[bytes]:
+    """Return what follows the name in /proc/PID/stat; the name may hold anything.
+
+    Raises:
+        OSError: there is no such process.
+    """
+    file = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)  # for every process, often
+    try:
+        fields = os.read(file, 4096).rpartition(b")")[2].split()
+    finally:
+        os.close(file)
+    if len(fields) <= THREADS:
+        raise ProcessLookupError(pid)
+    return fields
 
 
 def reap_strays(main: int) -> float:
@@ -103,7 +162,7 @@ def reap_strays(main: int) -> float:
         CPU seconds that they have used.
     """
     used_s = 0.0
-    while True:
+    for _ in range(_REAPED_AT_ONCE):
         try:
             found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
@@ -112,6 +171,7 @@ def reap_strays(main: int) -> float:
             return used_s
         _pid, _status, usage = os.wait4(found.si_pid, 0)
         used_s += usage.ru_utime + usage.ru_stime
+    return used_s
 
 
 @dataclass(frozen=True, slots=True)

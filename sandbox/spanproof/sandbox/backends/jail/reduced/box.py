@@ -186,8 +186,8 @@ class Directory:
     def _unnamed_bytes(self) -> int:
         """Of files that were removed and are still open."""
         found = {}
-        for pid in self._tree.pids():
-            for number, _target in links_of(int(pid)):
+        for pid in self._tree.seen:
+            for number, _target in links_of(pid):
                 with contextlib.suppress(OSError):
                     state = os.stat(f"/proc/{pid}/fd/{number}")  # noqa: PTH116
                     if stat.S_ISREG(state.st_mode) and state.st_nlink == 0:

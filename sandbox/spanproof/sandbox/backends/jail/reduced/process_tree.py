@@ -15,7 +15,15 @@ import signal
 import time
 from collections.abc import Container
 
-from spanproof.sandbox.backends.jail.namespaces.process_tree import Namespace
+from spanproof.sandbox.backends.jail.namespaces.process_tree import (
+    GROUP,
+    PARENT,
+    SESSION,
+    STATE,
+    THREADS,
+    Namespace,
+    stat_fields,
+)
 from spanproof.sandbox.backends.jail.reduced.count import Counter
 
 _AGAIN_S = 0.0005
@@ -25,6 +33,8 @@ class Spared(Namespace):
     """Processes among which is one that must live on: the zygote, a child that guests are forked from."""
 
     zygote = -1
+    _sessions = 0
+    """Their sessions at most: those of the last count, and all that were begun since."""
 
     def _found(self) -> list[int]:
         """Return all of them, without the zygote."""
@@ -41,9 +51,16 @@ class Spared(Namespace):
                 os.kill(pid, signal.SIGKILL)
 
     def kill_all(self) -> None:
-        """Kill them, and reap until none is left: `wait` does not see the zygote, and its guest is reaped."""
+        """Kill them, and reap until none is left: `wait` does not see the zygote, and its guest is reaped.
+
+        Nobody is reaped before all are dead: the dead count, so that those who follow one another faster than
+        they are found soon have no room for another.
+        """
         while True:
             self.kill_others()
+            while any(map(_is_alive, self._found())):
+                time.sleep(_AGAIN_S)
+                self.kill_others()
             try:
                 while self._reap(os.WNOHANG):
                     pass
@@ -59,9 +76,20 @@ class Spared(Namespace):
         """Whether a process group is one of theirs."""
         for pid in self._found():
             with contextlib.suppress(OSError):
-                if int(_fields(pid)[2]) == group:
+                if int(stat_fields(pid)[GROUP]) == group:
                     return True
         return False
+
+    def begin_session(self, most: int) -> bool:
+        """Count a session that is about to begin; False where there is no room for one more."""
+        if self._sessions >= most:
+            found = set()
+            for pid in self._found():
+                with contextlib.suppress(OSError):
+                    found.add(stat_fields(pid)[SESSION])
+            self._sessions = len(found)
+        self._sessions += 1
+        return self._sessions <= most
 
     def signal_all(self, number: int, *, but: int) -> None:
         """What `kill(-1)` of a guest means where it is not alone."""
@@ -84,7 +112,7 @@ class Descendants(Spared):
 
     def kill_children(self, *, but: Container[int]) -> None:
         """Kill direct children and all below them, except those."""
-        below = self._below()
+        below = _children(_in_sight())
         doomed = [pid for pid in below.get(os.getpid(), ()) if pid not in but]
         for pid in doomed:
             doomed.extend(below.get(pid, ()))
@@ -99,20 +127,26 @@ class Descendants(Spared):
         else:
             self.keep_bound()
 
+    def refresh_bound(self) -> None:
+        """See `Namespace`."""
+        if not self._own_user and self.counted:
+            self.keep_bound()
+
     def keep_bound(self) -> None:
         """See `Namespace`; a guest that took the room of another supervisor's gets no more."""
+        in_sight = _in_sight()
+        below = _children(in_sight)
+        self._see({pid: in_sight[pid] for pid in self._found(below)})
         if self._own_user or not self.counted:
             return
-        below = self._below()
-        tree = self._found(below)
-        own = self._threads(tree)
+        own = self.threads()
         supervisors = [pid for pid in below.get(os.getppid(), ()) if pid != os.getpid()]
         # What their guests have is no room: else each that forks without an end makes room for the rest.
-        of_jail = own + self._threads(_descendants(supervisors, below))
+        of_jail = own + sum(int(in_sight[pid][THREADS]) for pid in _descendants(supervisors, below))
         elsewhere = max(0, self._counter.now() - of_jail)
         room = elsewhere + self._most + len(supervisors) * (self._most + self.companions)
         room = room if own < self._most else 0
-        for pid in tree:
+        for pid in self.seen:
             with contextlib.suppress(OSError):
                 highest = resource.prlimit(pid, resource.RLIMIT_NPROC)[1]
                 limit = room if highest == resource.RLIM_INFINITY else min(room, highest)
@@ -124,14 +158,9 @@ class Descendants(Spared):
 
     def full(self) -> bool:
         """Whether no other process or thread may be born."""
-        return self._threads(self._found()) >= self._most
-
-    def _threads(self, pids: list[int]) -> int:
-        threads = 0
-        for pid in pids:
-            with contextlib.suppress(OSError, ValueError):
-                threads += int(_fields(pid)[17])
-        return threads
+        in_sight = _in_sight()
+        found = self._found(_children(in_sight))
+        return sum(int(in_sight[pid][THREADS]) for pid in found) >= self._most
 
     def holds(self, pid: int) -> bool:
         """Whether a process, or the one that a thread is of, is among them."""
@@ -142,24 +171,15 @@ class Descendants(Spared):
             if pid == own:
                 return False
             try:
-                pid = int(_fields(pid)[1])
+                pid = int(stat_fields(pid)[PARENT])
             except OSError:
                 return False
             if pid == own:
                 return True
         return False
 
-    def _below(self) -> dict[int, list[int]]:
-        """Children by parent, of all processes in sight."""
-        below: dict[int, list[int]] = {}
-        for name in os.listdir("/proc"):  # noqa: PTH208 - names only
-            if name.isdigit():
-                with contextlib.suppress(OSError):
-                    below.setdefault(int(_fields(int(name))[1]), []).append(int(name))
-        return below
-
     def _found(self, below: dict[int, list[int]] | None = None) -> list[int]:
-        below = self._below() if below is None else below
+        below = _children(_in_sight()) if below is None else below
         found = [pid for pid in below.get(os.getpid(), ()) if pid != self.zygote]
         found += below.get(self.zygote, ())
         return _descendants(found, below)
@@ -173,14 +193,26 @@ def _descendants(found: list[int], below: dict[int, list[int]]) -> list[int]:
     return every
 
 
-def _fields(pid: int) -> list[bytes]:
-    """Of /proc/PID/stat after the name: state, parent, group, …; the name may hold anything.
+def _in_sight() -> dict[int, list[bytes]]:
+    """What `stat_fields` gives of each process in sight."""
+    found = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208 - names only
+        if name.isdigit():
+            with contextlib.suppress(OSError):
+                found[int(name)] = stat_fields(int(name))
+    return found
 
-    Raises:
-        OSError: there is no such process.
-    """
-    with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - for every process, often
-        fields = file.read().rpartition(b")")[2].split()
-    if len(fields) < 18:
-        raise ProcessLookupError(pid)
-    return fields
+
+def _children(in_sight: dict[int, list[bytes]]) -> dict[int, list[int]]:
+    """Children by parent."""
+    below: dict[int, list[int]] = {}
+    for pid, fields in in_sight.items():
+        below.setdefault(int(fields[PARENT]), []).append(pid)
+    return below
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return stat_fields(pid)[STATE] not in (b"Z", b"X")
+    except OSError:
+        return False

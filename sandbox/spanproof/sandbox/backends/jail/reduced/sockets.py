@@ -133,13 +133,17 @@ class SocketWatcher(DatagramWatcher):
         return ours, theirs
 
     def _name(self, name: str, call: Notification) -> Answer:
-        """Of a connection that was brought: the address it leads to, or one it may well come from."""
+        """Of a connection that was brought: the address it leads to, or one it may well come from.
+
+        Of a datagram socket too: c-ares, by which Node.js looks names up, sends nothing before it sees one.
+        """
         try:
             number = os.stat(f"/proc/{call.pid}/fd/{signed(call.args[0])}").st_ino  # noqa: PTH116
         except OSError:
             return GO_ON
-        address = self._proxied.get(number)
-        if address is None:
+        datagram = self._datagrams.get(number)
+        address = self._proxied.get(number) or (datagram.address if datagram is not None else b"")
+        if not address:
             return GO_ON
         if name == "getsockname":
             address = _one_s_own(address, _FIRST_OWN_PORT + number % _OWN_PORTS)

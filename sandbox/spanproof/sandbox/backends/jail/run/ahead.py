@@ -1,8 +1,9 @@
 """Interpreters started ahead: Node.js or bash is up in the next guest, and waits for its program to be there.
 
 In: a job that has been run, because the next one is mostly like it. Out: a guest that has become the job's
-interpreter, behind the walls and under the limits of any guest, and has read nothing of a program. It serves
-one run, as every guest does: Node.js cannot be forked, so what costs time is done before the job comes.
+interpreter, behind the walls and under the limits of any guest, with the job's seed, and has read nothing of
+a program. It serves one run, as every guest does: Node.js cannot be forked, so what costs time is done before
+the job comes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import time
 from typing import Final
 
 from spanproof.sandbox.backends.jail.isolation import Armed, Isolation
-from spanproof.sandbox.fixed.run_fixtures import has_fixtures
 from spanproof.sandbox.guest.inbox import message
 from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Header
 
@@ -60,7 +60,7 @@ def plan_ahead(job: Header) -> Header | None:
 
 def serves(armed: Armed, job: Header) -> bool:
     """Return whether a guest can take a job: one that is an interpreter can take only that one's programs."""
-    return not armed.ahead or ("ahead" in job and armed.ahead == tuple(job["argv"]))
+    return not armed.ahead or ("ahead" in job and armed.ahead == _start_of(job))
 
 
 def start_ahead(job: Header, armed: Armed, isolation: Isolation) -> bool:
@@ -70,7 +70,8 @@ def start_ahead(job: Header, armed: Armed, isolation: Isolation) -> bool:
     watcher = isolation.watcher
     watcher.watch(armed.guest.listener)
     watcher.own_execs, watcher.memory_bytes = job["own_execs"], job["limits"]["memory_bytes"]
-    fields = {"language": job["language"], "argv": job["argv"], "seed": None, "has_tests": False}
+    watcher.fixtures = armed.fixtures
+    fields = {"language": job["language"], "argv": job["argv"], "seed": job["seed"], "has_tests": False}
     request = {**fields, "kind": "job", "token": armed.token, "waits": plan["environment"]}
     try:
         armed.control.send(message(request))
@@ -78,7 +79,7 @@ def start_ahead(job: Header, armed: Armed, isolation: Isolation) -> bool:
         return False
     if not _await(armed, isolation):
         return False
-    armed.ahead = tuple(job["argv"])
+    armed.ahead = _start_of(job)
     return True
 
 
@@ -99,8 +100,13 @@ def lay_aids(aids: dict[str, str], code: str) -> None:
 
 
 def _suits(job: Header) -> bool:
-    """Whether nothing of it must be there before its interpreter starts."""
-    return not has_fixtures(job) and not job["has_tests"]
+    """Whether nothing of it must be there before its interpreter starts, but a seed, which jobs share."""
+    return job["clock"] is None and not job["tape"] and not job["has_tests"]
+
+
+def _start_of(job: Header) -> tuple[str, ...]:
+    """What an interpreter starts with: two jobs in which it is the same can take each other's."""
+    return str(job["seed"]), *job["argv"]
 
 
 def _await(armed: Armed, isolation: Isolation) -> bool:
@@ -108,17 +114,22 @@ def _await(armed: Armed, isolation: Isolation) -> bool:
     deadline = time.monotonic() + _START_S
     decoder = Decoder(FROM_GUEST)
     listener, control, origin = armed.guest.listener, armed.control.fileno(), isolation.origin.fileno()
+    fixtures = armed.fixtures
     poll = select.poll()
-    for fd in (listener, control, origin):
-        poll.register(fd, select.POLLIN)
+    for source in (listener, control, origin, fixtures):
+        if source is not None:
+            poll.register(source, select.POLLIN)
     while (left := deadline - time.monotonic()) > 0:
         for fd, events in poll.poll(left * 1000):
             if fd == origin or not events & select.POLLIN:
                 return False
             if fd == listener:
                 isolation.watcher.serve()
-            elif _waits(armed, decoder):
-                return True
+            elif fd == control:
+                if _waits(armed, decoder):
+                    return True
+            elif fixtures is not None:
+                fixtures.serve()
     return False
 
 

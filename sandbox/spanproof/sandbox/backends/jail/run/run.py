@@ -149,7 +149,9 @@ class Run:
         late = timed and now >= self._clock.deadline
         left = max(0.0, min(self._tick_s, self._clock.deadline - now)) if timed else self._tick_s
         ready = self._poll.poll(left * 1000)
-        if self._usage_limits.is_due(now if ready else now + left):
+        # A look that would last beyond the deadline is left: among a crowd it may take seconds.
+        in_time = not timed or now + self._usage_limits.takes_s < self._clock.deadline
+        if in_time and self._usage_limits.is_due(now if ready else now + left):
             self._stopped = self._usage_limits.look()
             if self._stopped is not None:
                 return

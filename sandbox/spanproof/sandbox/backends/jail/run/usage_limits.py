@@ -5,6 +5,8 @@ In: the parts that hold the guest. Out: why the run must end, where it must, and
 
 from __future__ import annotations
 
+import time
+
 from spanproof.sandbox.backends.jail.isolation import Ended, Isolation, WaitingGuest
 from spanproof.sandbox.backends.jail.namespaces import memory
 from spanproof.sandbox.backends.jail.namespaces.cgroup import Group
@@ -29,10 +31,12 @@ class UsageLimits:
         self._meter = memory.Meter(limits["memory_bytes"], guest.warm_bytes, isolation.tree, isolation.box)
         if group is not None:
             group.begin(limits["memory_bytes"], limits["disk_bytes"])
-        isolation.tree.keep_bound()  # the guest was bounded when it was armed, which may be long ago
+        isolation.tree.refresh_bound()  # the guest was bounded when it was armed, which may be long ago
         self._strays_cpu_before = isolation.tree.strays_cpu_s
         self._arming_cpu_s = memory.cpu_s(guest.pid)
         self._own_times = OwnTimes()
+        self.takes_s = 0.0
+        """How long the last look took: a supervisor that is kept waiting for a processor takes long."""
 
     def is_due(self, now: float) -> bool:
         """Whether it is time to look again."""
@@ -40,6 +44,13 @@ class UsageLimits:
 
     def look(self) -> str | None:
         """Reap, count and measure; why the run must end, where it must."""
+        started = time.monotonic()
+        try:
+            return self._look()
+        finally:
+            self.takes_s = time.monotonic() - started
+
+    def _look(self) -> str | None:
         # First: a page that the looks below take would be the supervisor's end while the dead one's are kept.
         self.lift_memory_bound()
         self._isolation.tree.reap_strays(self._main)
@@ -66,6 +77,7 @@ class UsageLimits:
 
     def peak_bytes(self) -> int:
         """The most that any look has found, this one among them."""
+        self._isolation.tree.keep_bound()
         self._meter.sample()
         return self._meter.peak_bytes
 
