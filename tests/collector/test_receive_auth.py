@@ -69,6 +69,11 @@ def test_tokens_of_a_file_are_rotated_while_it_runs(tmp_path: Path, monkeypatch,
     assert reason_of(authoriser, "new", Role.SEND) is None
     assert "the former tokens stay in force" in caplog.text
     assert "hush" not in caplog.text
+    # As an editor leaves it for a moment while it writes.
+    file.write_text("")
+    assert reason_of(authoriser, "new", Role.SEND) is None
+    file.write_text("[]")
+    assert reason_of(authoriser, "new", Role.SEND) is Reason.UNAUTHENTICATED
 
 
 @pytest.mark.parametrize(
@@ -77,6 +82,7 @@ def test_tokens_of_a_file_are_rotated_while_it_runs(tmp_path: Path, monkeypatch,
         ("[3]", "0.token: Input should be a valid string"),
         ("[{token: a, role: b}]", "0.role"),
         ("{", "is no YAML"),
+        ("# none yet\n", "is empty"),
     ],
 )
 def test_a_file_of_tokens_that_is_none_is_reported_with_its_place(tmp_path, content, message) -> None:

@@ -152,6 +152,11 @@ def test_a_store_of_a_newer_schema_is_refused(tmp_path):
         pass
 
 
+def test_a_directory_that_is_made_is_for_its_owner_alone(tmp_path):
+    with open_store(tmp_path / "new" / "store"):
+        assert (tmp_path / "new" / "store").stat().st_mode & 0o777 == 0o700
+
+
 @pytest.mark.parametrize(
     ("location", "words"),
     [

@@ -33,6 +33,13 @@ def authorise_reader(request: Request, _: Annotated[object, Depends(_BEARER)]) -
     request.state.project = grant.project
 
 
+def still_reads(request: Request) -> bool:
+    """Return whether the token of a request that was authorised still grants the same."""
+    settings: ConsoleSettings = request.app.state.settings
+    grant = settings.reader(token_of(request))
+    return grant is not None and grant.project == request.state.project
+
+
 def refuse_limited(request: Request) -> None:
     """Refuse a reader of one project what is not of projects: settings, alerts, suites and experiments."""
     if request.state.project is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from importlib.metadata import entry_points
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
@@ -13,11 +13,11 @@ from spanproof.config.evaluation import Evaluation, JudgeChoice, OwnEvaluator
 from spanproof.config.section import Seconds, Section
 from spanproof.config.targets import Target
 from spanproof.evaluators.scores import nearest
-from spanproof.gate.assertion import Bound, ScoreRef
-from spanproof.gate.errors import AssertionRefused, AssertionSyntaxError
-from spanproof.gate.grammar import parse_comparison
 from spanproof.trace import Layer
 from spanproof.trace.dimensions import check_dimension, check_dimensions
+
+if TYPE_CHECKING:
+    from spanproof.gate.assertion import Bound, ScoreRef
 
 _Dimension = Annotated[str, AfterValidator(check_dimension)]
 _Chosen = Annotated[Mapping[str, str], AfterValidator(check_dimensions)]
@@ -250,12 +250,12 @@ class AlertRule(Section):
     @property
     def bound(self) -> Bound | None:
         """The comparison that takes the place of the verdict, None where the verdict counts."""
-        return parse_comparison(self.fails_when, self.watched) if self.fails_when is not None else None
+        return _bound_of(self.fails_when, self.watched)
 
     @property
     def limit(self) -> Bound | None:
         """The comparison of a mean or percentile, None for other measures."""
-        return parse_comparison(self.fires_when, self.watched) if self.fires_when is not None else None
+        return _bound_of(self.fires_when, self.watched)
 
     @property
     def metric(self) -> str:
@@ -335,9 +335,17 @@ def _refuse_switched_off(rule: AlertRule, evaluation: Evaluation, judge: JudgeCh
     return None
 
 
+def _bound_of(text: str | None, score: ScoreRef) -> Bound | None:
+    from spanproof.gate.grammar import parse_comparison
+
+    return parse_comparison(text, score) if text is not None else None
+
+
 def _check_comparison(text: str, score: ScoreRef) -> None:
+    from spanproof.gate.errors import AssertionRefused, AssertionSyntaxError
+
     try:
-        parse_comparison(text, score)
+        _bound_of(text, score)
     except AssertionSyntaxError as problem:
         raise ValueError(f"{text!r}, column {problem.column}: expected {problem.expected}") from problem
     except AssertionRefused as problem:
@@ -345,6 +353,8 @@ def _check_comparison(text: str, score: ScoreRef) -> None:
 
 
 def _score_of(layer: Layer, name: str | None) -> ScoreRef:
+    from spanproof.gate.assertion import ScoreRef  # here: only rules need the gate
+
     return ScoreRef(layer, layer.value if name in (None, "score") else str(name))
 
 

@@ -10,41 +10,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from spanproof.config.model import Config, JudgeChoice, OwnEvaluator
-from spanproof.evaluators.custom import (
-    VARIABLES,
-    Attach,
-    BuiltIn,
-    CustomEvaluator,
-    EvaluatorError,
-    Function,
-    Wiring,
-    pins_of_imports,
-)
+from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.evaluator import Evaluator, installed
-from spanproof.evaluators.judge import (
-    Criteria,
-    CriteriaJudge,
-    Judge,
-    JudgeSettings,
-    cascades,
-    load_rubrics,
-)
-from spanproof.evaluators.lint import Lint
-from spanproof.evaluators.local_model import LocalModel
 from spanproof.evaluators.model import UserHints
 from spanproof.evaluators.presence import NoCode
 from spanproof.evaluators.replay import FixtureBook, load_fixtures
 from spanproof.evaluators.sampling import Sampling, SamplingRule
-from spanproof.evaluators.scores import BUILT_IN
-from spanproof.evaluators.structure import Files, Structure
 from spanproof.sandbox import (
     Ecosystem,
     Fixtures,
-    PackageSet,
     Program,
     Sandbox,
     SandboxBroken,
@@ -56,12 +33,12 @@ from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.sandbox.untrusted_files import MAX_DOCUMENT_BYTES, UnsafeFileError, read_regular
+
+if TYPE_CHECKING:
+    from spanproof.evaluators.custom import Function
+    from spanproof.evaluators.structure import Files
 
 log = logging.getLogger(__name__)
-
-LANGUAGES = {".py": "python", ".ts": "typescript", ".js": "javascript"}
-"""Of an evaluator, by the suffix of its file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +73,7 @@ def open_engine(config: Config) -> OpenEngine:
     try:
         engine = engine_of(config, pipeline, sandbox, no_replay)
         if sandbox is not None:
-            _build_packages(_fixtures(config), own_functions(config), sandbox)
+            _build_packages(_fixtures(config), _functions(config), sandbox)
         return OpenEngine(engine, sandbox, no_replay)
     except BaseException:
         if sandbox is not None:
@@ -148,7 +125,17 @@ def user_hints(config: Config) -> UserHints:
     return UserHints(synonyms, config.judge.prices, frozenset(config.evaluation.without_rules))
 
 
-def _build_packages(fixtures: FixtureBook, own: Sequence[Function | BuiltIn], sandbox: Sandbox) -> None:
+def _functions(config: Config) -> list[Function]:
+    """Return the user's functions, which run in the sandbox."""
+    if not config.evaluators:
+        return []
+    from spanproof.config.added_evaluators import own_functions
+    from spanproof.evaluators.custom import Function
+
+    return [each for each in own_functions(config) if isinstance(each, Function)]
+
+
+def _build_packages(fixtures: FixtureBook, functions: Sequence[Function], sandbox: Sandbox) -> None:
     """Have the package sets of fixtures and own evaluators built now, not while some trace waits for them.
 
     One that cannot be had is logged; what needs it is skipped with that reason.
@@ -156,7 +143,6 @@ def _build_packages(fixtures: FixtureBook, own: Sequence[Function | BuiltIn], sa
     wanted = [
         (f"runs with the fixtures {each.name!r} are not replayed", each.packages) for each in fixtures.sets
     ]
-    functions = [each for each in own if isinstance(each, Function)]
     wanted += [(f"the evaluator {each.name!r} does not run", each.packages) for each in functions]
     for without, packages in wanted:
         if packages is None:
@@ -182,137 +168,30 @@ def evaluators_of(
         RubricError: a rubric is not valid.
         JudgeUnavailable: there is a budget for the judge, and no price.
     """
-    own = [
-        CustomEvaluator(function, sandbox, _wiring(choice))
-        for function, choice in zip(own_functions(config), _coded(config), strict=True)
-    ]
     rules = config.evaluation
-    optional: list[Evaluator] = [Lint()] if rules.lint else []
+    optional: list[Evaluator] = []
+    if rules.lint:
+        from spanproof.evaluators.lint import Lint
+
+        optional.append(Lint())
     if rules.structure:
+        from spanproof.evaluators.structure import Structure
+
         optional.append(Structure(runs_before))
     if rules.without_code:
         optional.append(NoCode(rules.without_code))
     model = rules.groundedness_model
     if model.path is not None:
+        from spanproof.evaluators.local_model import LocalModel
+
         optional.append(
             LocalModel(model.path, accept=model.accept, reject=model.reject, max_tokens=model.max_tokens)
         )
-    return [*installed(), *optional, *own, *_judges(config.judge), *_graded(config)]
+    if not (config.evaluators or config.judge.model or config.judge.rubrics):
+        return [*installed(), *optional]
+    from spanproof.config.added_evaluators import added_evaluators
 
-
-def own_functions(config: Config) -> list[Function | BuiltIn]:
-    """The user's functions and the built-in checks, each of which can be called, and under a name of its own.
-
-    Raises:
-        EvaluatorError: one cannot, or has a name that is taken.
-    """
-    choices = _coded(config)
-    functions = [function_of(choice) for choice in choices]
-    taken = set(BUILT_IN)
-    for function, choice in zip(functions, choices, strict=True):
-        function.check(VARIABLES | choice.variables.keys())
-        if isinstance(function, BuiltIn):
-            function.check_target(choice.target)
-        if function.name in taken:
-            whose = "a score of Spanproof's own" if function.name in BUILT_IN else "an evaluator before it"
-            raise EvaluatorError(f"evaluator {function.name!r} has the name of {whose}; give it another")
-        taken.add(function.name)
-    _check_criteria(config, taken)
-    return functions
-
-
-def _coded(config: Config) -> list[OwnEvaluator]:
-    """Return the evaluators that are code or a built-in check, without those that a model grades."""
-    return [choice for choice in config.evaluators if not choice.grading_criteria]
-
-
-def _check_criteria(config: Config, taken: set[str]) -> None:
-    """Refuse criteria and rubrics that no model would ever be given."""
-    for choice in config.evaluators:
-        if not choice.grading_criteria:
-            continue
-        if not (choice.model or config.judge.model):
-            raise EvaluatorError(
-                f"evaluator {choice.name!r} has grading_criteria and no model: set judge.model or `model`"
-            )
-        if choice.name in taken:
-            raise EvaluatorError(f"evaluator {choice.name!r} has a name that is taken; give it another")
-        taken.add(choice.name)
-    if config.judge.rubrics is not None and not config.judge.model:
-        raise EvaluatorError(
-            f"judge.rubrics names {config.judge.rubrics} and no model would be given them: set judge.model"
-        )
-
-
-def _graded(config: Config) -> list[Evaluator]:
-    """Return an evaluator for each entry with grading_criteria."""
-    found: list[Evaluator] = []
-    for choice in config.evaluators:
-        if choice.grading_criteria:
-            named = config.judge.model_copy(update={"model": choice.model or config.judge.model})
-            judge = judge_of(named)
-            assert judge is not None, "its model was checked"
-            criteria = Criteria(
-                choice.name,
-                choice.grading_criteria,
-                choice.layer,
-                Attach(**choice.attach.model_dump()),
-                choice.pass_at,
-            )
-            found.append(CriteriaJudge(judge, criteria))
-    return found
-
-
-def function_of(choice: OwnEvaluator) -> Function | BuiltIn:
-    """The function or the built-in check that a configuration names.
-
-    Raises:
-        EvaluatorError: its file cannot be read, or it has no language.
-    """
-    if choice.check is not None:
-        return BuiltIn(choice.name, choice.check, choice.ignore_case, choice.tolerance)
-    suffix = choice.file.suffix if choice.file else ""
-    language = choice.language or LANGUAGES.get(suffix, "" if choice.file else "python")
-    source = choice.source
-    if choice.file is not None:
-        try:
-            source = read_regular(choice.file, MAX_DOCUMENT_BYTES).decode("utf-8")
-        except UnsafeFileError as problem:
-            raise EvaluatorError(f"evaluator {choice.name!r}: {problem}") from problem
-        except (OSError, UnicodeDecodeError) as problem:
-            reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
-            place = "" if choice.file.is_absolute() else f" (looked for in {Path.cwd()})"
-            raise EvaluatorError(
-                f"evaluator {choice.name!r}: {choice.file} cannot be read: {reason}{place}"
-            ) from problem
-    ecosystem = Ecosystem.PIP if language == "python" else Ecosystem.NPM
-    pins = choice.packages or (() if language == "python" else pins_of_imports(language, source))
-    packages = PackageSet(ecosystem, pins) if pins else None
-    return Function(choice.name, language, source, packages, choice.timeout_s, choice.range)
-
-
-def _wiring(choice: OwnEvaluator) -> Wiring:
-    attach = Attach(**choice.attach.model_dump())
-    return Wiring(choice.layer, attach, choice.target, choice.variables, choice.pass_at)
-
-
-def judge_of(choice: JudgeChoice) -> Judge | None:
-    """Return the configured judge; None where no model is set.
-
-    Raises:
-        JudgeUnavailable: there is a budget for it, and no price.
-    """
-    settings = choice.model_dump(exclude={"rubrics", "beside_share"})
-    return Judge(JudgeSettings(**settings)) if choice.model else None
-
-
-def _judges(choice: JudgeChoice) -> list[Evaluator]:
-    judge = judge_of(choice)
-    if judge is None:
-        return []
-    if judge.warning:
-        log.warning("%s", judge.warning)
-    return cascades(judge, load_rubrics(choice.rubrics), choice.beside_share)
+    return [*installed(), *optional, *added_evaluators(config, sandbox)]
 
 
 def _sandbox(config: Config) -> tuple[Sandbox | None, str]:

@@ -298,7 +298,8 @@ def _open(arguments: dict[str, Any], settings: dict[str, Any]) -> Client:
 def _embedded(directory: Path, *, read_only: bool, share: bool) -> Connections:
     real = directory.resolve()
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        # What agents said is in it: for its owner alone, as the log. One that is there stays as it is.
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         url = _take(real, read_only=read_only, share=share)
     except OSError as problem:
         raise StoreUnavailable(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from spanproof.gate.assertion import Comparison
 from spanproof.trace import Layer, Outcome, Score
+
+if TYPE_CHECKING:
+    from spanproof.gate.assertion import Comparison
 
 
 @dataclass(frozen=True, slots=True)

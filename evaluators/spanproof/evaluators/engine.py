@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from spanproof.evaluators.budget import BudgetSpent, LayerBudgets
-from spanproof.evaluators.casetests import CaseTests
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.evaluator import LAYER_RULES, Cost, Evaluator, Needs, by_cost
 from spanproof.evaluators.model import (
@@ -53,6 +52,9 @@ from spanproof.trace import (
     Trace,
     trace_of,
 )
+
+if TYPE_CHECKING:
+    from spanproof.evaluators.casetests import CaseTests
 
 _NOT_NEEDED: Final = "nothing that is judged of this run needs it"
 

@@ -10,9 +10,8 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from spanproof.evaluators.casetests import CaseTests, run_tests, untested
 from spanproof.evaluators.model import ApiReport, NoReplay, NoReplayCause, Replay, TestReport
 from spanproof.evaluators.replay import (
     ApiIndex,
@@ -34,6 +33,9 @@ from spanproof.sandbox import (
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.trace import Run, Trace
+
+if TYPE_CHECKING:
+    from spanproof.evaluators.casetests import CaseTests
 
 log = logging.getLogger(__name__)
 
@@ -151,6 +153,8 @@ class Runner:
         self, run: Run, tests: CaseTests, replay: Replay | NoReplay, fixtures: FixtureBook
     ) -> TestReport:
         """What becomes of the case's tests, where code may run at all."""
+        from spanproof.evaluators.casetests import run_tests, untested  # only suites have tests
+
         sandbox = self._sandbox
         if sandbox is None or isinstance(replay, NoReplay):
             reason = replay.reason if isinstance(replay, NoReplay) else _SWITCHED_OFF

@@ -10,7 +10,8 @@ from dataclasses import replace
 import pytest
 
 from spanproof.cli.app import run
-from spanproof.config.engine import evaluators_of, own_functions
+from spanproof.config.added_evaluators import own_functions
+from spanproof.config.engine import evaluators_of
 from spanproof.config.model import Config, ConfigError, OwnEvaluator, load_config
 from spanproof.evaluators.custom import Attach, CustomEvaluator, Function, Wiring
 from spanproof.evaluators.engine import Engine

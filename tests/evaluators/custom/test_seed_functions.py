@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.config.engine import evaluators_of, function_of
+from spanproof.config.added_evaluators import function_of
+from spanproof.config.engine import evaluators_of
 from spanproof.config.model import Config, OwnEvaluator
 from spanproof.evaluators.custom import Call, CustomEvaluator, Function, Wiring, evaluate, pins_of_imports
 from spanproof.evaluators.custom.modules import join_namespaces

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 from tests.evaluators.judge.conftest import Endpoint, endpoint
 
-from spanproof.config.engine import evaluators_of, own_functions
+from spanproof.config.added_evaluators import own_functions
+from spanproof.config.engine import evaluators_of
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.evaluator import EvaluatorError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.config.engine import function_of
+from spanproof.config.added_evaluators import function_of
 from spanproof.config.model import OwnEvaluator
 from spanproof.evaluators.custom import Call, Function, evaluate
 from spanproof.sandbox import (

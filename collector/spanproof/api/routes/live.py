@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Final
 
-from fastapi import APIRouter, HTTPException, Query
+from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from spanproof.api import pages
-from spanproof.api.access import Opened
+from spanproof.api.access import Opened, still_reads
 from spanproof.api.problems import described
 from spanproof.store import Store
 
@@ -42,6 +43,7 @@ class EventStream(StreamingResponse):
     },
 )
 def live(
+    request: Request,
     store: Opened,
     seconds: Annotated[float, Query(ge=0, le=3600, description="How long; then ask again.")] = 600.0,
 ) -> EventStream:
@@ -50,17 +52,17 @@ def live(
         raise HTTPException(
             HTTPStatus.TOO_MANY_REQUESTS, f"{_STREAMS} streams are open: close one, or ask again later"
         )
-    return EventStream(_events(store, time.monotonic() + seconds))
+    return EventStream(_events(store, time.monotonic() + seconds, partial(still_reads, request)))
 
 
-async def _events(store: Store, deadline: float) -> AsyncIterator[str]:
+async def _events(store: Store, deadline: float, may_read: Callable[[], bool]) -> AsyncIterator[str]:
     # Counted once it runs: a reader that left before gets no stream.
     stream = object()
     _open_streams.add(stream)
     try:
         seen = await run_in_threadpool(store.browse.newest_evaluation_ns)
         yield ": open\n\n"
-        while time.monotonic() < deadline:
+        while time.monotonic() < deadline and await run_in_threadpool(may_read):
             rows, seen = await run_in_threadpool(store.browse.traces_since, seen, _AT_ONCE)
             for row in rows:
                 yield f"event: trace\ndata: {pages.trace_row(row).model_dump_json()}\n\n"

@@ -82,7 +82,7 @@ def _check_files(config: Config, file: Path) -> None:
     Raises:
         ConfigError: names each that cannot.
     """
-    from spanproof.config.engine import own_functions
+    from spanproof.config.added_evaluators import own_functions
     from spanproof.evaluators.custom import EvaluatorError
     from spanproof.evaluators.judge import JudgeError, load_rubrics
     from spanproof.evaluators.replay import load_fixtures

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -27,7 +28,9 @@ from spanproof.evaluators.model import NoReplay, TraceEvaluation
 from spanproof.evaluators.outcomes.account import account_of
 from spanproof.evaluators.runs import runs_of
 from spanproof.evaluators.score_rows import run_row
-from spanproof.evaluators.structure import Files, code_left, task_key
+
+if TYPE_CHECKING:
+    from spanproof.evaluators.structure import Files
 
 
 @click.command("eval")
@@ -99,6 +102,8 @@ def _read_code(before: Path) -> dict[str, Files]:
     Raises:
         UsageProblem: the file cannot be read in full, or holds no run with code.
     """
+    from spanproof.evaluators.structure import code_left, task_key
+
     traces, problems = read_traces(before)
     for problem in problems:
         raise problem

@@ -23,7 +23,7 @@ from spanproof.cli.output.console import console, pick, print_json, progress, wa
 from spanproof.cli.output.verdicts import print_confusion
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
-from spanproof.config.engine import judge_of
+from spanproof.config.added_evaluators import judge_of
 from spanproof.config.model import Config, JudgeChoice
 from spanproof.evaluators.judge import Judge, load_rubrics
 from spanproof.evaluators.judge.calibration import Calibration, calibrate, labels_in

@@ -27,7 +27,7 @@ from spanproof.cli.input.jsonl import (
 from spanproof.cli.options.backend import backend_options, open_backend
 from spanproof.cli.output.console import json_line, pick
 from spanproof.cli.problems import UsageProblem
-from spanproof.config.engine import function_of
+from spanproof.config.added_evaluators import function_of
 from spanproof.config.model import OwnEvaluator
 from spanproof.evaluators.custom import BuiltIn, Call, Check, Function, Returned, evaluate
 from spanproof.evaluators.groundedness_rules import GroundednessRule

@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 from rich.console import Console
-from rich.status import Status
-from rich.syntax import Syntax
 from rich.text import Text
 
 from spanproof.cli.output.hostile import visible
@@ -27,6 +25,8 @@ from spanproof.trace import Language
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+    from rich.status import Status
+    from rich.syntax import Syntax
 
 
 SCAN_STYLES = {"allow": "green", "review": "yellow", "deny": "bold red"}
@@ -62,6 +62,8 @@ def inform(message: str) -> None:
 
 def highlight(source: str, language: Language, start_line: int = 1) -> Syntax:
     """Return source code with its line numbers, highlighted on a terminal."""
+    from rich.syntax import Syntax  # loads Pygments
+
     lexer = "text" if language is Language.OTHER else language.value
     return Syntax(
         source, lexer, start_line=start_line, line_numbers=True, word_wrap=True, background_color="default"

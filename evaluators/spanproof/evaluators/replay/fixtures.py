@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 
 from spanproof.sandbox import Database, DatabaseEngine, Exchange, PackageSet
 from spanproof.sandbox.calls import check_files
-from spanproof.sandbox.environments import MAX_PACKAGES_BYTES, parse_packages
 from spanproof.sandbox.errors import BadFixture, EnvironmentUnavailable
 from spanproof.sandbox.har import parse_har
 from spanproof.sandbox.untrusted_files import (
@@ -222,6 +221,8 @@ class _Reader:
         entry = self._entry.get("packages")
         if entry is None:
             return None
+        from spanproof.sandbox.environments import MAX_PACKAGES_BYTES, parse_packages
+
         content = self._content(entry, "packages", MAX_PACKAGES_BYTES)
         try:
             return parse_packages(content, self._path.parent / entry).packages

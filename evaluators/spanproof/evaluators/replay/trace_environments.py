@@ -15,12 +15,15 @@ import time
 from collections.abc import Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
 
 from spanproof.evaluators.model import NoReplay, NoReplayCause
 from spanproof.evaluators.replay.uses import uses_in
 from spanproof.sandbox import Ecosystem, EnvironmentUnavailable, PackageSet
-from spanproof.sandbox.environments import Environments
 from spanproof.trace import Language, Run, Trace
+
+if TYPE_CHECKING:
+    from spanproof.sandbox.environments import Environments
 
 log = logging.getLogger(__name__)
 

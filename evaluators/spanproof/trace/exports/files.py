@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.trace.codec import load_json
-from spanproof.trace.exports.products import Product, UnknownExport, find_rows, read_rows
-from spanproof.trace.exports.rows import Row
 from spanproof.trace.otlp.errors import MalformedOtlp
 from spanproof.trace.otlp.files import check_file, read_content, read_what_is_good
 from spanproof.trace.otlp.jsonformat import decode_json
+
+if TYPE_CHECKING:
+    from spanproof.trace.exports.products import Product
+    from spanproof.trace.exports.rows import Row
 
 _OTLP_KEYS = frozenset({"resourceSpans", "resource_spans"})
 
@@ -64,6 +66,8 @@ def _is_otlp(document: object) -> bool:
 
 def _read_documents(path: Path, documents: list[tuple[int, Any]]) -> Read:
     """Read a product's documents: their rows together, as the rows of a trace stand on several lines."""
+    from spanproof.trace.exports.products import UnknownExport, find_rows, read_rows
+
     rows: list[tuple[Product, Row]] = []
     requests: list[ExportTraceServiceRequest] = []
     malformed: list[MalformedOtlp] = []
