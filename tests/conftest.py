@@ -21,6 +21,8 @@ settings.register_profile("same", _UNTIMED, derandomize=True, database=None)
 settings.register_profile("new", _UNTIMED, derandomize=False, print_blob=True)
 settings.load_profile(os.environ.get("SPANPROOF_EXAMPLES", "same"))
 
+_ON_MACHINES = {"e2b", "daytona", "kubernetes", "modal"}
+
 pytest_plugins = ["docker_daemon", "run_once"]
 
 # A test that takes this long hangs: pytest-timeout fails it and dumps the stacks of all threads. One that no
@@ -46,7 +48,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("gvisor")
         if "docker_daemon" in getattr(item, "fixturenames", ()) or {"docker", "gvisor"} & set(values):
             item.add_marker("docker")
-        if "served" in getattr(item, "fixturenames", ()) or "e2b" in values:
+        if "served" in getattr(item, "fixturenames", ()) or _ON_MACHINES & set(values):
             item.add_marker("machine")
 
 

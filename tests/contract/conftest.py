@@ -9,13 +9,14 @@ import pytest
 from spanproof.sandbox import Evidence, FailureClass, Limits, Sandbox
 from spanproof.sandbox.registry import availability, backend_names, open_sandbox
 
-from ..sandbox.backends.e2b.loopback import on_loopback
+from ..sandbox.backends.daytona.loopback import on_loopback as daytona_on_loopback
+from ..sandbox.backends.e2b.loopback import on_loopback as e2b_on_loopback
+from ..sandbox.backends.kubernetes.loopback import on_loopback as kubernetes_on_loopback
+from ..sandbox.backends.modal.loopback import on_loopback as modal_on_loopback
 from .recorded import PLACES, TIER
 
-_LIKE_E2B = ("kubernetes", "daytona")
-BACKENDS = ("jail",) if TIER else tuple(name for name in backend_names() if name not in _LIKE_E2B)
-"""All of ours: one that cannot run here fails its tests. Those that have all but the service in common with
-`e2b` check one promise of each kind in their own tests."""
+BACKENDS = ("jail",) if TIER else backend_names()
+"""All of ours: one that cannot run here fails its tests."""
 SHORT = Limits(wall_s=1.0, cpu_s=1.0)
 """For what never ends by itself; all else ends, however busy the machine is."""
 PATIENT = Limits(wall_s=120.0, cpu_s=120.0)
@@ -43,8 +44,8 @@ def settings_of(backend: str, request: pytest.FixtureRequest) -> dict[str, str]:
     if backend == "docker":
         daemon = request.getfixturevalue("docker_daemon")
         return {"host": daemon.host, "image": daemon.image}
-    if backend == "e2b":
-        return dict(request.getfixturevalue("e2b_settings"))
+    if backend in ("e2b", "daytona", "kubernetes", "modal"):
+        return dict(request.getfixturevalue(f"{backend}_settings"))
     return {"tier": TIER} if backend == "jail" and TIER else {}
 
 
@@ -58,5 +59,26 @@ def as_recorded(sandbox: Sandbox, failure_class: FailureClass) -> FailureClass:
 @pytest.fixture(scope="module")
 def e2b_settings() -> Iterator[dict[str, str]]:
     """Settings that lead to an E2B service on the loopback."""
-    with on_loopback() as (_, settings):
+    with e2b_on_loopback() as (_, settings):
+        yield settings
+
+
+@pytest.fixture(scope="module")
+def daytona_settings() -> Iterator[dict[str, str]]:
+    """Settings that lead to a Daytona service on the loopback."""
+    with daytona_on_loopback() as (_, settings):
+        yield settings
+
+
+@pytest.fixture(scope="module")
+def kubernetes_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Settings that lead to a cluster on the loopback, whose guest keeps programs apart."""
+    with kubernetes_on_loopback(tmp_path_factory.mktemp("cluster")) as (_, settings):
+        yield {**settings, "rights": "namespaces"}
+
+
+@pytest.fixture(scope="module")
+def modal_settings() -> Iterator[dict[str, str]]:
+    """Settings that lead to a Modal service on the loopback."""
+    with modal_on_loopback() as (_, settings):
         yield settings

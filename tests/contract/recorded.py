@@ -23,7 +23,8 @@ PAGE = Exchange("GET", ITEMS, 200, JSON, b'{"n": 1}')
 TIER = os.environ.get("SPANPROOF_TESTED_TIER")
 """Of the jail alone, where it is given: see test_reduced_tier.py."""
 PLACES = ("jail",) if TIER else ("jail", "docker", "gvisor", "e2b")
-"""Where recorded calls are served; gVisor is the docker backend's runtime runsc."""
+"""Where recorded calls are served in ways of their own. gVisor is the docker backend's runtime runsc.
+The others have the guest of `e2b`, which serves the calls, and keep the promises about them."""
 
 
 def in_places(*names: str) -> pytest.MarkDecorator:

@@ -40,6 +40,17 @@ class ScriptedChat(FakeMessagesListChatModel):
         return self
 
 
+RAMBLING = """
+total = 0
+for line in lines:
+    if line['item'] == 'tea':
+        total += line['cents']
+    elif line['item'] == 'cup':
+        total += line['cents']
+    else:
+        total += 0
+print(total, total / 100)
+"""
 LINES = [{"item": "tea", "cents": 3000}, {"item": "cup", "cents": 1500}]
 
 
@@ -74,6 +85,16 @@ def misquoting() -> CodeAgent:
 
 def mended() -> CodeAgent:
     return _coder("The refund of order A-17 is $45.00.")
+
+
+def rambling() -> CodeAgent:
+    """Do what `misquoting` does, by more code."""
+    turns = [
+        turn("I look them up.", "lines = refund_lines(order_id='A-17')\nprint(lines)"),
+        turn("I add them up.", RAMBLING),
+        turn("Done.", "final_answer('The refund of order A-17 is $54.00.')"),
+    ]
+    return CodeAgent(tools=[refund_lines], model=ScriptedModel(turns), verbosity_level=0)
 
 
 def wavering() -> CodeAgent:

@@ -19,7 +19,10 @@ MUST = {"must": [{"answer": {"contains": "45.00"}}]}
 
 
 class ScriptedOptimiser:
-    """An OpenAI-compatible endpoint that writes the best prompt once it reads why runs failed."""
+    """An OpenAI-compatible endpoint that writes the best prompt once it reads what each strategy works by.
+
+    That is why runs failed, that two prompts scored nothing, what tasks have in common, or its second try.
+    """
 
     def __init__(self, *, good: bool = True) -> None:
         requests = self.requests = list[str]()
@@ -29,7 +32,12 @@ class ScriptedOptimiser:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 text = body["messages"][0]["content"]
                 requests.append(text)
-                best = good and ("Wrong:" in text or "Critique:" in text)
+                found = ("Wrong:", "Critique:", "Task: What is the total refund in dollars")
+                best = good and (
+                    any(words in text for words in found)
+                    or text.count("score 0.00") == 2
+                    or ("a variation" in text and len(requests) == 2)
+                )
                 prompt = BEST if best else f"Answer the question, variation {len(requests)}."
                 message = {"role": "assistant", "content": f"It fails.\n<prompt>{prompt}</prompt>"}
                 reply = {
@@ -71,15 +79,17 @@ def suite(write_suite) -> Path:
     return write_suite(**{f"case-{number}": MUST for number in range(8)})
 
 
-def search(engine, suite: Path, folder: Path, *strategies: str, **more: object) -> Optimised:
+def search(
+    engine, suite: Path, folder: Path, *strategies: str, agent: str = "make_agent", **more: object
+) -> Optimised:
     settings = OptimiserSettings(
         "AGENT_PROMPT", strategies, trials=Settings(tools=Tools.RECORDED, jobs=1), **{"rounds": 3, **more}
     )
-    agent = agent_in_module("prompted_agent:make_agent")
-    return optimise(agent, suite, START, folder, engine, ChatModel("scripted"), settings)
+    module = agent_in_module(f"prompted_agent:{agent}")
+    return optimise(module, suite, START, folder, engine, ChatModel("scripted"), settings)
 
 
-@pytest.mark.parametrize("strategy", ["gepa", "protegi"])
+@pytest.mark.parametrize("strategy", ["gepa", "protegi", "random", "meta", "mipro"])
 def test_the_best_prompt_is_found_its_gain_is_of_held_out_cases_and_the_search_can_be_resumed(
     engine, suite, tmp_path, endpoint, strategy
 ):
@@ -124,6 +134,8 @@ def test_a_prompt_that_loses_on_the_regression_suite_is_rejected(
     found = search(engine, tmp_path / "tuned", tmp_path / "out", "gepa", regression=regression)
     assert found.best.text == START
     assert list(found.rejected.values()) == ["worse on the regression suite: cents"]
+    assert [each.candidate.text for each in found.front] == [START]
+    assert found.stopped == "3 rounds were made"
 
 
 def test_examples_are_of_train_cases_that_passed(engine, write_suite, tmp_path, endpoint):
@@ -132,10 +144,38 @@ def test_examples_are_of_train_cases_that_passed(engine, write_suite, tmp_path, 
     for name in split.validation:
         some[name] = MUST
     found = search(engine, write_suite(**some), tmp_path / "out", "few_shot", "mipro", rounds=2)
-    assert not endpoint.requests, "neither needs a model"
+    assert not endpoint.requests, "neither needs a model here"
     few_shot = found.validation[1].candidate
     assert few_shot.examples.count("Answer: 4500 cents") == 3
     assert few_shot.instruction == START
+
+
+@pytest.mark.parametrize("strategy", ["few_shot", "mipro"])
+def test_examples_that_the_agent_imitates_are_the_best_prompt(
+    engine, write_suite, tmp_path, endpoint, strategy
+):
+    split = split_cases([f"case-{number}" for number in range(8)], 0)
+    plain = {**MUST, "task": "What is the total refund for order A-17?"}
+    some = dict.fromkeys(split.train, MUST) | dict.fromkeys(split.validation | split.held_out, plain)
+    found = search(engine, write_suite(**some), tmp_path / "out", strategy, agent="make_imitator")
+    assert found.best.examples.count("Answer: $45.00") == 3
+    assert (found.before.score, found.after.score) == (0.0, 1.0)
+
+
+def test_a_folder_of_another_search_is_refused(engine, suite, tmp_path, endpoint):
+    search(engine, suite, tmp_path / "out", "random", rounds=1)
+    with pytest.raises(ExperimentError, match=r"holds another search: its strategies is \['random'\]"):
+        search(engine, suite, tmp_path / "out", "gepa")
+
+
+def test_a_round_that_came_to_nothing_is_not_repeated(engine, write_suite, tmp_path, endpoint):
+    passing = {"must": [{"answer": {"contains": "cents"}}]}
+    split = split_cases([f"case-{number}" for number in range(8)], 0)
+    some = dict.fromkeys(split.train, passing) | dict.fromkeys(split.validation | split.held_out, MUST)
+    for _ in range(2):
+        found = search(engine, write_suite(**some), tmp_path / "out", "gepa", rounds=2)
+        assert len(found.validation) == 1, "no train case failed, so that there is nothing to reflect on"
+    assert (tmp_path / "out" / "proposals.jsonl").read_text() == "null\nnull\n"
 
 
 def test_too_few_cases_and_unknown_strategies_are_refused(engine, write_suite, tmp_path, endpoint):

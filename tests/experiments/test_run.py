@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from spanproof.cli.app import run as run_command
 from spanproof.experiments import (
     CaseStatus,
     ExperimentError,
@@ -246,6 +247,27 @@ def test_stored_trials_are_judged_by_what_the_suite_requires_today(write_suite, 
     assert head["judge_s"] > 0
     with pytest.raises(ExperimentError, match="holds another experiment: its rescored"):
         rescore_experiment(tmp_path / "x", suite, tmp_path / "x", engine)
+
+
+def test_structural_metrics_compare_with_the_same_case_of_the_baseline(write_suite, tmp_path, capfd):
+    suite = write_suite(refund={"must": MUST})
+    config = tmp_path / "config.yaml"
+    config.write_text("evaluation: {structure: true}\n")
+
+    def experiment(name: str, out: str, *more: str) -> dict[str, str]:
+        arguments = ["--agent", f"support_agents:{name}", "--tools", "recorded", "--out", str(tmp_path / out)]
+        command = ["suite", "run", str(suite), "--json", "--config", str(config), *arguments, *more]
+        assert run_command(command) == 1
+        (case,) = json.loads(capfd.readouterr().out)["cases"]
+        (row,) = case["cases"]
+        return {each["name"]: each["explanation"] for each in row["runs"][0]["scores"]}
+
+    first = experiment("misquoting", "first")
+    assert "complexity" in first
+    assert "growth" not in first
+    second = experiment("rambling", "second", "--baseline", str(tmp_path / "first"))
+    assert "lines" in second["growth"]
+    assert "before" in second["growth"]
 
 
 def test_the_tools_of_a_program_cannot_answer_from_the_record(write_suite, engine, tmp_path):

@@ -7,6 +7,7 @@ experiment.compare(run("support.agents:make_old_agent", "suites/refunds", trials
 """
 
 from spanproof.experiments.agents import AgentUnderTest, agent_in_module, agent_program, agent_service
+from spanproof.experiments.earlier_code import read_earlier_code
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.experiment import (
     BaselineRates,
@@ -44,6 +45,7 @@ __all__ = [
     "pass_at_k",
     "pass_hat_k",
     "read_baseline",
+    "read_earlier_code",
     "rescore_experiment",
     "run",
     "run_experiment",

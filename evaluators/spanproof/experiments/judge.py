@@ -40,7 +40,7 @@ def judge_trial(case: Case, number: int, ended: Ended, trace_file: Path, engine:
 
 
 def _judge(case: Case, number: int, ended: Ended, trace_file: Path, engine: Engine) -> Trial:
-    trace = _read_trace(trace_file)
+    trace = read_trace(trace_file)
     root = _find_root(trace) if trace is not None else None
     if trace is None or root is None:
         return _judge_without_run(case, number, ended)
@@ -96,7 +96,7 @@ def _check(case: Case, attempt: Attempt) -> tuple[Finding, ...]:
     return tuple(requirement.check(attempt) for requirement in case.required)
 
 
-def _read_trace(path: Path) -> Trace | None:
+def read_trace(path: Path) -> Trace | None:
     """Return the trace with the most spans; None where no spans were written."""
     spans: dict[str, list[Span]] = {}
     try:

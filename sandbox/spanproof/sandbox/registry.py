@@ -22,6 +22,7 @@ _OURS = {
     "e2b": "spanproof.sandbox.backends.e2b.backend:E2BSandbox",
     "kubernetes": "spanproof.sandbox.backends.kubernetes.backend:KubernetesSandbox",
     "daytona": "spanproof.sandbox.backends.daytona.backend:DaytonaSandbox",
+    "modal": "spanproof.sandbox.backends.modal.backend:ModalSandbox",
 }
 
 

@@ -23,10 +23,7 @@ from spanproof.cli.output.runs_table import lines_of, print_runs
 from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
-from spanproof.evaluators.detect import detect
-from spanproof.evaluators.model import NoReplay, TraceEvaluation
-from spanproof.evaluators.outcomes.account import account_of
-from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.score_rows import run_row
 
 if TYPE_CHECKING:
@@ -97,26 +94,22 @@ def command(
 
 
 def _read_code(before: Path) -> dict[str, Files]:
-    """Return the code that the runs of a file of traces leave, by task; the latest run of each task counts.
+    """Return the code that the runs of a file of traces leave, by task; see `read_code`.
 
     Raises:
         UsageProblem: the file cannot be read in full, or holds no run with code.
     """
-    from spanproof.evaluators.structure import code_left, task_key
+    from spanproof.evaluators.structure import read_code
 
     traces, problems = read_traces(before)
     for problem in problems:
         raise problem
-    left: dict[str, Files] = {}
-    found = [(trace, run) for trace in traces for run in runs_of(trace, detect(trace))]
-    for trace, run in sorted(found, key=lambda each: each[1].start_ns):
-        account = account_of(trace, run, {}, NoReplay("only its code is read"))
-        left[task_key(run)] = code_left(run, account, {})
-    if not any(left.values()):
+    left = read_code(traces)
+    if not left:
         raise UsageProblem(
             f"{before}: no run in it leaves code", "give --before a file of traces whose runs wrote code"
         )
-    return {task: files for task, files in left.items() if task and files}
+    return left
 
 
 def _print(evaluations: Sequence[TraceEvaluation]) -> None:

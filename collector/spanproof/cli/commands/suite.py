@@ -26,7 +26,14 @@ from spanproof.cli.output.words import format_count
 from spanproof.cli.send_trials import send_trials
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
-from spanproof.experiments import Experiment, Trial, read_baseline, rescore_experiment, run_experiment
+from spanproof.experiments import (
+    Experiment,
+    Trial,
+    read_baseline,
+    read_earlier_code,
+    rescore_experiment,
+    run_experiment,
+)
 from spanproof.suites import CaseReport, CaseStatus, SuiteReport, load_suite, run_suite
 
 _STYLES = {
@@ -69,7 +76,12 @@ def run(
 
     The same sections of the configuration apply as for `spanproof eval`.
     """
-    with opened_engine(config, policy_file) as engine, progress(as_json=as_json) as bar:
+    baseline = trials.baseline if config.evaluation.structure else None
+    earlier = read_earlier_code(baseline) if baseline else {}
+    with (
+        opened_engine(config, policy_file, runs_before=earlier) as engine,
+        progress(as_json=as_json) as bar,
+    ):
         report: SuiteReport | Experiment
         if trials.rescore is not None:
             report = rescore_trials(suite, trials.rescore, trials, engine, bar)

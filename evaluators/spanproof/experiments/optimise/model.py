@@ -167,6 +167,11 @@ class Optimised:
         """The difference on the held-out cases."""
         return compare(self.before.rates, self.after.rates)
 
+    @property
+    def front(self) -> tuple[Measured, ...]:
+        """The Pareto front of score, tokens and steps, on the validation cases."""
+        return find_front([each for each in self.validation if each.candidate.id not in self.rejected])
+
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON data."""
         return {
@@ -183,7 +188,7 @@ class Optimised:
                     for layer in Layer
                 },
             },
-            "front": [each.candidate.id for each in find_front(self.validation)],
+            "front": [each.candidate.id for each in self.front],
             "candidates": [
                 {
                     "id": each.candidate.id,

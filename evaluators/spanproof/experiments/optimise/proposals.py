@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from spanproof.experiments.errors import ExperimentError
@@ -70,7 +70,7 @@ class Known:
     """What a strategy may use. It holds nothing of a validation case but scores.
 
     Attributes:
-        measured: all candidates on the validation cases.
+        measured: all candidates on the validation cases, less those that lose on the regression suite.
         train: the experiments on the train cases, by candidate.
         draw: the source of chance of this proposal.
     """
@@ -143,9 +143,20 @@ def propose_examples(known: Known) -> Candidate | None:
 
 
 def propose_pair(known: Known) -> Candidate | None:
-    """MIPRO-like (Opsahl-Ong et al. 2024): an instruction and a set of examples, drawn independently."""
+    """MIPRO-like (Opsahl-Ong et al. 2024): an instruction and a set of examples, drawn independently.
+
+    Every other instruction is new, written from what the train cases have in common; the rest are known ones.
+    """
     parent = known.draw.choice(known.measured).candidate
     examples = _draw_examples(known, known.draw.choice(known.measured).candidate)
+    if len(known.measured) % 2:
+        tasks = "\n".join(f"Task: {text}" for text in _draw_tasks(known))
+        request = (
+            "An agent gets tasks like these. Find what they have in common and what an answer needs, and"
+            f" write a better prompt.\n{tasks}\n{_quote(parent)}"
+        )
+        written = _write("mipro", parent, known, request)
+        return replace(written, examples=examples) if written else None
     return Candidate(parent.instruction, examples, "mipro", parent.id) if examples else None
 
 
@@ -180,6 +191,13 @@ def _list_failures(known: Known, candidate: Candidate) -> str:
             lines.append(f"Task: {result.case.task}\nAnswer: {answer}\nWrong: {reason}\n")
     known.draw.shuffle(lines)
     return "\n".join(lines[:_MOST_FAILURES])
+
+
+def _draw_tasks(known: Known) -> list[str]:
+    """Return tasks of train cases, each once."""
+    experiments = known.train.values()
+    tasks = sorted({result.case.task[:_MOST_CHARACTERS] for each in experiments for result in each.cases})
+    return known.draw.sample(tasks, min(_MOST_FAILURES, len(tasks)))
 
 
 def _draw_examples(known: Known, candidate: Candidate) -> str:

@@ -1,21 +1,21 @@
 """The search: propose, run on train and validation cases, keep the best, and measure it on the held-out ones.
 
-Everything that was proposed or run is in the folder, so an interrupted search goes on: proposals in
-`proposals.jsonl`, the experiments of each candidate below its id.
+Everything that was proposed or run is in the folder, so an interrupted search goes on: the proposals, and the
+experiments of each candidate below its id.
 """
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from spanproof.evaluators.engine import Engine
 from spanproof.experiments.agents import AgentUnderTest
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.experiment import Experiment
+from spanproof.experiments.optimise.folder import Proposals
 from spanproof.experiments.optimise.model import (
     Candidate,
     Measured,
@@ -41,7 +41,8 @@ class OptimiserSettings:
         rounds: proposals at most.
         patience: rounds without a better candidate before the search ends.
         max_tokens: of the agent over the whole search; no further candidate is run beyond them.
-        regression: a suite on which the best candidate may not be worse than the start.
+        regression: a suite on which a candidate may not be worse than the start: one that is counts as no
+            better candidate, and no proposal is made from it.
         trials: how each case is tried.
     """
 
@@ -77,14 +78,27 @@ def optimise(
         report: called with each candidate once it was run on the validation cases.
 
     Raises:
-        ExperimentError: too few cases, an unknown strategy, or what `run_experiment` and the model raise.
+        ExperimentError: too few cases, an unknown strategy, another search in the folder, or what
+            `run_experiment` and the model raise.
     """
     if unknown := set(settings.strategies) - STRATEGIES.keys():
         raise ExperimentError(f"there is no strategy {sorted(unknown)[0]!r}; known: {', '.join(STRATEGIES)}")
     ids = [case.id for case in load_suite(suite)]
+    candidate = Candidate(start)
+    proposals = Proposals(folder, _describe(candidate, settings))
     runs = _Runs(agent, suite, folder, engine, settings, split_cases(ids, settings.trials.seed))
-    search = _Search(runs, model, settings, report)
-    return search.run(Candidate(start))
+    return _Search(runs, proposals, model, settings, report).run(candidate)
+
+
+def _describe(start: Candidate, settings: OptimiserSettings) -> dict[str, object]:
+    """Return what an interrupted search has to have in common with the one that goes on."""
+    return {
+        "start": start.id,
+        "variable": settings.variable,
+        "strategies": list(settings.strategies),
+        "seed": settings.trials.seed,
+        "regression": str(settings.regression.resolve()) if settings.regression else None,
+    }
 
 
 class _Runs:
@@ -130,70 +144,70 @@ class _Search:
     def __init__(
         self,
         runs: _Runs,
+        proposals: Proposals,
         model: Completes,
         settings: OptimiserSettings,
         report: Callable[[Measured], None],
     ) -> None:
-        self._runs, self._model, self._settings, self._report = runs, model, settings, report
+        self._runs, self._proposals, self._model = runs, proposals, model
+        self._settings, self._report = settings, report
         self._measured: list[Measured] = []
         self._rejected: dict[str, str] = {}
 
     def run(self, start: Candidate) -> Optimised:
         self._measure(start)
         stopped = self._explore()
-        best = self._choose()
+        best = self._best.candidate
         # The only runs on held-out cases: nothing is chosen by them.
         before, after = (measure(each, self._runs.run(each, "held_out")) for each in (start, best))
         return Optimised(best, tuple(self._measured), before, after, stopped, self._rejected)
 
     def _explore(self) -> str:
         """Propose and measure until something ends it; returns what."""
-        settings, proposals = self._settings, _Proposals(self._runs.folder / "proposals.jsonl")
-        idle = 0
+        settings, idle = self._settings, 0
         for number in range(settings.rounds):
-            if max(self._scores()) == 1.0:
+            if self._best.score == 1.0:
                 return "every validation case passes"
             if settings.max_tokens is not None and self._runs.tokens >= settings.max_tokens:
                 return f"the budget of {settings.max_tokens} tokens is spent: {self._runs.tokens} were used"
             if idle >= settings.patience:
                 return f"{idle} rounds brought nothing better"
-            before = max(self._scores())
-            candidate = proposals.read(number) or self._propose(number)
-            proposals.keep(number, candidate)
+            before = self._best
+            candidate = self._proposals.of(number, self._propose)
             if candidate and candidate.id not in {each.candidate.id for each in self._measured}:
                 self._measure(candidate)
-            idle = 0 if max(self._scores()) > before else idle + 1
+            idle = 0 if _score(self._best) > _score(before) else idle + 1
         return f"{settings.rounds} rounds were made"
 
     def _propose(self, number: int) -> Candidate | None:
         settings = self._settings
         seed = settings.trials.seed + number
         strategy = STRATEGIES[settings.strategies[number % len(settings.strategies)]]
-        train = self._runs.train_of(self._measured)
+        train = self._runs.train_of(self._accepted)
         draw = random.Random(seed)  # noqa: S311 - no secret
-        return strategy(Known(tuple(self._measured), train, self._model, draw, seed))
+        return strategy(Known(self._accepted, train, self._model, draw, seed))
 
     def _measure(self, candidate: Candidate) -> None:
+        """Run a candidate on the validation cases, and one that would be the best on the regression suite."""
         measured = measure(candidate, self._runs.run(candidate, "validation"))
         self._measured.append(measured)
+        start = self._measured[0].candidate
+        if self._best is measured and (lost := self._find_regression(start, candidate)):
+            self._rejected[candidate.id] = lost
         self._report(measured)
 
-    def _scores(self) -> list[float]:
-        return [each.score or 0.0 for each in self._measured]
+    @property
+    def _accepted(self) -> tuple[Measured, ...]:
+        return tuple(each for each in self._measured if each.candidate.id not in self._rejected)
 
-    def _choose(self) -> Candidate:
-        """Return the best candidate that is not worse on the regression suite; of equals the cheaper one."""
-        ranked = sorted(self._measured, key=lambda each: (-(each.score or 0.0), each.tokens))
-        start = self._measured[0].candidate
-        for each in ranked:
-            if each.candidate is start or not (lost := self._find_regression(start, each.candidate)):
-                return each.candidate
-            self._rejected[each.candidate.id] = lost
-        return start
+    @property
+    def _best(self) -> Measured:
+        """The candidate with the best score; of equals the cheaper one, then the first."""
+        return min(self._accepted, key=lambda each: (-_score(each), each.tokens))
 
     def _find_regression(self, start: Candidate, candidate: Candidate) -> str:
         suite = self._settings.regression
-        if suite is None:
+        if suite is None or candidate is start:
             return ""
         before, now = (
             measure(each, self._runs.run(each, "regression", suite)) for each in (start, candidate)
@@ -205,25 +219,5 @@ class _Search:
         return ""
 
 
-class _Proposals:
-    """The proposals of earlier runs of this search, by round; None is one that came to nothing."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        file.parent.mkdir(parents=True, exist_ok=True)
-        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-        self._kept = [json.loads(line) for line in lines if line.endswith("}") or line == "null"]
-
-    def read(self, number: int) -> Candidate | None:
-        """Return the proposal of a round, if it was made."""
-        if number >= len(self._kept) or self._kept[number] is None:
-            return None
-        return Candidate(**self._kept[number])
-
-    def keep(self, number: int, candidate: Candidate | None) -> None:
-        """Append the proposal of a round that is not kept yet."""
-        if number < len(self._kept):
-            return
-        self._kept.append(asdict(candidate) if candidate else None)
-        with self._file.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(self._kept[-1]) + "\n")
+def _score(measured: Measured) -> float:
+    return measured.score or 0.0

@@ -27,12 +27,6 @@ from .loopback import Loopback
 HELLO = Program("python", "print('hello')")
 Settings = dict[str, str]
 
-KEPT = (
-    *("streams", "stdin", "files", "class timeout 5", "class out_of_memory 6", "no survivors"),
-    *("forged tests", "hidden tests", "recorded calls", "session", "peak memory", "seed and clock"),
-)
-"""Promises, by name: all but the service is what `e2b` keeps every one of in tests/contract."""
-
 
 def test_a_sandbox_has_no_network_runs_programs_apart_and_ends_with_ours(
     service: Loopback, settings: Settings
@@ -134,7 +128,8 @@ def test_a_sandbox_that_does_not_start_is_ended_and_says_its_state(
 
 def test_a_sandbox_lives_as_long_as_a_program_needs_it(service: Loopback, settings: Settings) -> None:
     with DaytonaSandbox(**settings, lifetime_s="60") as sandbox:
-        sandbox.run(Program("python", "1", limits=Limits(wall_s=300)))
+        for wall_s in (1, 300):  # in one sandbox
+            sandbox.run(Program("python", "1", limits=Limits(wall_s=wall_s)))
     assert [int(minutes) > 5 for minutes in service.lives] == [True]
 
 
@@ -164,13 +159,6 @@ def test_marks_are_read_wherever_the_pieces_end() -> None:
 def test_a_setting_that_cannot_be_is_refused_with_its_name() -> None:
     with pytest.raises(BadSetting, match="lifetime_s='5' is no whole number of at least 60"):
         DaytonaSandbox(lifetime_s="5")
-
-
-def test_promises_are_kept(service: Loopback, settings: Settings) -> None:
-    chosen = {each.name: each for each in PROMISES}
-    with DaytonaSandbox(**settings, workers=2) as sandbox:
-        findings = [check_one(chosen[name], sandbox) for name in KEPT]
-    assert [(each.name, each.detail) for each in findings if each.outcome != "kept"] == []
 
 
 @pytest.mark.skipif("DAYTONA_API_KEY" not in os.environ, reason="DAYTONA_API_KEY is not set")

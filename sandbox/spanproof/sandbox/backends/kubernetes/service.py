@@ -5,11 +5,9 @@ Credentials are those of the kubeconfig or of the pod's own account; they never 
 
 from __future__ import annotations
 
-import base64
 import importlib.util
 import os
 import secrets
-import shlex
 import time
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -20,6 +18,7 @@ from spanproof.sandbox.backend import Feature
 from spanproof.sandbox.backends.kubernetes.manifests import CONTAINER, POLICY, build_job, build_policy
 from spanproof.sandbox.backends.kubernetes.settings import Settings
 from spanproof.sandbox.backends.remote.service import Host, Service, Stream
+from spanproof.sandbox.backends.remote.write import write_by_command
 from spanproof.sandbox.errors import SandboxBroken, SandboxError, SandboxUnavailable
 
 _TICK_S: Final = 0.2
@@ -226,16 +225,8 @@ class JobHost:
         )
 
     def write(self, path: str, data: bytes) -> None:
-        """See `Host.write`: the protocol has no end of input, so that the length is given."""
-        text = base64.b64encode(data)
-        command = f"umask 077 && head -c {len(text)} | base64 -d > {shlex.quote(path)} && echo written"
-        stream = self.start(command, talks=True)
-        for first in range(0, len(text), 262144):
-            stream.send_stdin(text[first : first + 262144])
-        said = [(out or "", err or "") for out, err, _ in stream]
-        if "".join(out for out, _ in said).strip() != "written":
-            errors = "".join(err for _, err in said).strip()
-            raise SandboxBroken(f"kubernetes: {path} was not written on {self.id}: {errors[:300]}")
+        """See `Host.write`."""
+        write_by_command("kubernetes", self, path, data)
 
     def start(self, command: str, *, talks: bool) -> Stream:
         """See `Host.start`."""

@@ -130,9 +130,10 @@ class RemoteSandbox(Sandbox):
         while True:
             tries -= 1
             machine: Machine | None = None
+            needed_s = wall_s + _START_S + _GRACE_S
             try:
-                machine = self._take()
-                machine.outlasts(wall_s + _START_S + _GRACE_S)
+                machine = self._take(needed_s)
+                machine.outlasts(needed_s)
                 conversation = machine.start(job, apart, talks=talks)
                 return machine, conversation, self._started(machine, conversation)
             except SandboxBroken as problem:
@@ -155,9 +156,11 @@ class RemoteSandbox(Sandbox):
                 f"{self.name}: machine {machine.id} did not start in {_START_S:.0f} s"
             ) from None
         except SandboxBroken as problem:
-            if "python3" in str(problem):
-                remedy = f"set `{self._image_setting}` to one with Python 3.11 or newer"
-                raise SandboxUnavailable(f"{problem}; {remedy}") from None
+            if self._lacks_python(machine):
+                raise SandboxUnavailable(
+                    f"{self.name}: machines of the {self._service.image} have no python3, 3.11 or newer;"
+                    f" set `{self._image_setting}` to one that has"
+                ) from problem
             raise
         if said.get("kind") == "lacking":
             raise UnsupportedLanguage(
@@ -176,6 +179,13 @@ class RemoteSandbox(Sandbox):
                 " or the jail"
             )
         return said.get("separated") is True
+
+    def _lacks_python(self, machine: Machine) -> bool:
+        """Return whether a machine, whose first command failed, answers that it has none."""
+        try:
+            return machine.runs == 1 and not machine.has_python(_START_S)
+        except (SandboxBroken, TimeoutError):
+            return False
 
     def _finish(
         self, machine: Machine, conversation: Conversation, program: Program, *, separated: bool
@@ -197,13 +207,13 @@ class RemoteSandbox(Sandbox):
         _LOG.debug("%s machine %s: a run of %.2f s", self.name, machine.id, time.monotonic() - began)
         return execution
 
-    def _take(self) -> Machine:
-        with self._lock:
-            if self._closed:
-                raise SandboxBroken(f"the {self.name} sandbox is closed")
-            machine = self._idle.pop() if self._idle else None
+    def _take(self, needed_s: float) -> Machine:
+        machine = self._take_idle()
+        if machine is not None and not machine.can_outlast(needed_s):
+            self._drop(machine)
+            machine = None
         if machine is None:
-            machine = Machine(self._service)
+            machine = Machine(self._service, needed_s)
             with self._lock:
                 self._live.add(machine)
                 self._lives.append(machine.life)
@@ -211,6 +221,12 @@ class RemoteSandbox(Sandbox):
             self._drop(machine)
             raise SandboxBroken(f"the {self.name} sandbox is closed")
         return machine
+
+    def _take_idle(self) -> Machine | None:
+        with self._lock:
+            if self._closed:
+                raise SandboxBroken(f"the {self.name} sandbox is closed")
+            return self._idle.pop() if self._idle else None
 
     def _give_back(self, machine: Machine, *, reusable: bool) -> None:
         with self._lock:

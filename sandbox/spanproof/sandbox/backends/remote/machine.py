@@ -26,11 +26,11 @@ from spanproof.sandbox.guest.wire import Header
 _LOG = logging.getLogger(__name__)
 _KILL_TRIES = 3
 _MARGIN_S = 30
-_UNPACK = """
-import sys, zipfile
-if sys.version_info < (3, 11):
-    sys.exit("python3 of the template is %d.%d, older than 3.11" % sys.version_info[:2])
-zipfile.ZipFile(sys.argv[1]).extractall(sys.argv[2])
+_UNPACK = "import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extractall(sys.argv[2])"
+_FIND_PYTHON = """
+found=false
+python3 -I -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && found=true
+printf '{"token": "%s", "found": %s}\\n' TOKEN $found
 """
 
 
@@ -50,10 +50,11 @@ class Life:
 class Machine:
     """A remote machine with our guest on it. One caller at a time; `kill` from anywhere."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, needed_s: float) -> None:
+        """Make one that lives for `needed_s` seconds at least."""
         self._service = service
         self.service = service.name
-        self._lifetime_s = service.lifetime_s
+        self._lifetime_s = max(service.lifetime_s, int(needed_s) + 2 * _MARGIN_S)
         self.life = Life(time.monotonic())
         self._host = service.make(self._lifetime_s)
         self.id = self._host.id
@@ -75,33 +76,59 @@ class Machine:
             SandboxBroken: the machine failed.
         """
         self.runs += 1
-        token = secrets.token_hex(16)
+        token = _draw_token()
         path = f"{self._base}-job-{self.runs}"
         self._write(path, json.dumps({**job, "token": token}).encode("ascii"))
         for name, data in apart.items():
             self._write(f"{path}.{name}", data)
-        command = self._guest(path)
+        return self._converse(self._guest(path), token, talks=talks)
 
-        def translate(problem: Exception) -> Exception:
-            return SandboxBroken(str(self._service.explain(problem, f"run a command on machine {self.id}")))
+    def has_python(self, within_s: float) -> bool:
+        """Whether its python3 can run our guest.
 
-        return Conversation(self.service, lambda: self._host.start(command, talks=talks), translate, token)
+        Raises:
+            SandboxBroken: the machine failed.
+            TimeoutError: it did not answer in time.
+        """
+        token = _draw_token()
+        conversation = self._converse(_FIND_PYTHON.replace("TOKEN", token), token, talks=False)
+        try:
+            return conversation.next(within_s).get("found") is True
+        finally:
+            conversation.close()
+
+    def can_outlast(self, seconds: float) -> bool:
+        """Whether the service lets it live for as long, or can be made to."""
+        return self._service.prolongs or self._lives_for(seconds)
 
     def outlasts(self, seconds: float) -> None:
         """Make sure that the service lets it live for as long.
 
         Raises:
-            SandboxBroken: the service failed.
+            SandboxBroken: the service failed, or cannot prolong a life.
         """
-        needed = self.life.seconds + seconds + _MARGIN_S
-        if needed <= self._lifetime_s:
+        if self._lives_for(seconds):
             return
+        if not self._service.prolongs:
+            raise SandboxBroken(
+                f"{self.service}: the service ends machine {self.id} before {seconds:.0f} s have passed,"
+                " and prolongs no life; set a longer `lifetime_s`"
+            )
         more = int(max(seconds + 2 * _MARGIN_S, self._service.lifetime_s))
         self._do("keep the machine", lambda: self._host.prolong(more))
         self._lifetime_s = int(self.life.seconds) + more
 
+    def _lives_for(self, seconds: float) -> bool:
+        return self.life.seconds + seconds + _MARGIN_S <= self._lifetime_s
+
+    def _converse(self, command: str, token: str, *, talks: bool) -> Conversation:
+        def translate(problem: Exception) -> Exception:
+            return SandboxBroken(str(self._service.explain(problem, f"run a command on machine {self.id}")))
+
+        return Conversation(self.service, lambda: self._host.start(command, talks=talks), translate, token)
+
     def _guest(self, path: str) -> str:
-        """The command that does a job; the first one unpacks our guest, and shows a Python too old."""
+        """The command that does a job; the first one unpacks our guest."""
         fixed = f'env -i PATH="$PATH" PYTHONPATH={self._base} PYTHONHASHSEED=0 PYTHONUTF8=1'
         run = f"cd / && exec {fixed} python3 -s -P -m spanproof.sandbox.backends.remote.guest {path}"
         if self.runs > 1:
@@ -117,6 +144,10 @@ class Machine:
         except Exception as problem:
             cause = self._service.explain(problem, f"{doing} on machine {self.id}")
             raise SandboxBroken(str(cause)) from problem
+
+
+def _draw_token() -> str:
+    return secrets.token_hex(16)
 
 
 def _kill(host: Host, life: Life, service: Service) -> None:

@@ -58,6 +58,7 @@ class Service(ABC):
         reuse: programs a machine runs before it is replaced, where it can keep them apart.
         retries: new machines tried when one fails before the program has started.
         price_per_second: of a machine; None where it is not known.
+        prolongs: whether a machine's life can be prolonged once it is made.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Service(ABC):
     reuse: int
     retries: int
     price_per_second: float | None = None
+    prolongs: bool = True
 
     @abstractmethod
     def features(self) -> tuple[Feature, ...]:

@@ -1,0 +1,21 @@
+"""The code that the trials of an earlier experiment left, which structural metrics compare with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from spanproof.evaluators.structure import Files, read_code
+from spanproof.experiments.folder import ExperimentFolder
+from spanproof.experiments.judge import read_trace
+
+
+def read_earlier_code(folder: Path) -> dict[str, Files]:
+    """Return the code that the trials of an experiment left, by task; of a case the last trial counts.
+
+    Raises:
+        ExperimentError: there is no experiment.
+    """
+    results = ExperimentFolder(folder)
+    results.read_head()
+    traces = (read_trace(results.trace_file(each.case, each.number)) for each in results.read_trials())
+    return read_code(trace for trace in traces if trace is not None)
