@@ -52,6 +52,8 @@ ORDINARY = {
     "the shell": ("echo $((6 * 7)); ls", "42\n"),
 }
 SHELL = frozenset(("the shell",))
+NODE = frozenset(("javascript", "typescript"))
+"""Languages that the image of containers has not."""
 WAITING = {
     "bash": "sleep 1.5",
     "javascript": "setTimeout(() => {}, 1500)",
@@ -94,7 +96,7 @@ def run_ordinary(sandbox: Sandbox, name: str) -> str | None:
 def run_all(sandbox: Sandbox, runs: int, seed: int) -> list[str]:
     """Run them in an order that the seed decides; return what was wrong."""
     draw = random.Random(seed)
-    hostile = HOSTILE if "javascript" in sandbox.languages else WITHOUT_NODE
+    hostile = HOSTILE if sandbox.name == "jail" else WITHOUT_NODE
     turns = [(True, draw.choice(hostile)) for _ in range(runs // 2)]
     turns += [(False, draw.choice(list(ORDINARY))) for _ in range(runs - runs // 2)]
     draw.shuffle(turns)
@@ -119,7 +121,7 @@ def fill(sandbox: Sandbox) -> None:
     """Leave as many supervisors as there can be, each with the next interpreter of its language."""
     with ThreadPoolExecutor(WORKERS) as pool:
         for language, source in WAITING.items():
-            if language not in sandbox.languages:
+            if language in NODE and sandbox.name != "jail":
                 continue
             program = Program(language, source, limits=Limits(wall_s=PATIENT_S))
             list(pool.map(sandbox.run, [program] * WORKERS))

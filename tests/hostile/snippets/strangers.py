@@ -161,7 +161,7 @@ SNIPPETS = [
             os.execv('/bin/sh', ['sh', '-c', f'echo up > /proc/self/fd/{tell}; sleep 300', 'survivor-of-{abstract}'])
         os.read(ready, 1)
         """,
-        ("process", "/bin/sh"),
+        ("process", "sh"),
         "ok",
     ),
     # Locks, leases and notices on files that all runs share.
@@ -448,8 +448,9 @@ SNIPPETS = [
     # Node.js by its other doors.
     hostile("shadow by WebAssembly's own system", """
         const { WASI } = require('node:wasi');
-        const wasi = new WASI({ version: 'preview1', preopens: { '/': '/' } });
-        const path = 'etc/shadow';
+        const opened = (place) => new WASI({ version: 'preview1', preopens: { '/': place } });
+        let wasi, path = 'etc/shadow';
+        try { wasi = opened('/'); } catch { wasi = opened('/etc'); path = 'shadow'; }
         const part = (id, ...inner) => { const all = inner.flat(9); return [id, all.length, ...all]; };
         const name = (text) => [text.length, ...Buffer.from(text)];
         const i32 = 127, i64 = 126;
@@ -464,7 +465,7 @@ SNIPPETS = [
         new Uint8Array(instance.exports.memory.buffer).set(Buffer.from(path), 32);
         wasi.start(instance);
         if (instance.exports.go() === 0) console.log('BREACH');
-        """, _SHADOW, language="javascript"),
+        """, ("file", "/etc"), language="javascript"),
     hostile("a name by the resolver of node", """
         require('node:dns').resolve4('leak.example.net', (error, found) => console.log(error ? '' : 'BREACH'));
         """, ("network", "leak.example.net:53"), language="javascript"),
