@@ -270,6 +270,13 @@ def test_structural_metrics_compare_with_the_same_case_of_the_baseline(write_sui
     assert "before" in second["growth"]
 
 
+def test_every_trial_has_a_trace_of_its_own_whatever_its_seed(write_suite, engine, tmp_path):
+    suite = write_suite(refund={"must": MUST}, second={"must": MUST})
+    settings = replace(RECORDED, trials=2, seed=7)
+    found = run_experiment(agent("misquoting"), suite, tmp_path / "x", engine, settings)
+    assert len({trial.trace_id for trial in found.trials}) == 4
+
+
 def test_the_tools_of_a_program_cannot_answer_from_the_record(write_suite, engine, tmp_path):
     with pytest.raises(ExperimentError, match="leave out --tools recorded"):
         run_experiment(agent_program("true"), write_suite(refund={}), tmp_path / "x", engine, RECORDED)

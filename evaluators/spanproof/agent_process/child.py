@@ -32,6 +32,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, Sp
 
 from spanproof.agent_process.recorded_tools import RecordedTools, install
 from spanproof.instrumentors import register, set_cohort
+from spanproof.instrumentors.spans.ids import UnseededIdGenerator
 from spanproof.semconv import openinference
 
 
@@ -58,7 +59,9 @@ class AgentProcess:
         sys.path[0:0] = config["path"]
         self._target: str = config["agent"]
         self._exporter = FileExporter()
-        self._provider = TracerProvider(resource=Resource.create({"service.name": config["service"]}))
+        self._provider = TracerProvider(
+            resource=Resource.create({"service.name": config["service"]}), id_generator=UnseededIdGenerator()
+        )
         self._provider.add_span_processor(SimpleSpanProcessor(self._exporter))
         trace.set_tracer_provider(self._provider)
         self._tools = RecordedTools(refuse=config["refuse"])

@@ -31,6 +31,7 @@ from spanproof.instrumentors import (
     instrument_smolagents,
     uninstrument,
 )
+from spanproof.instrumentors.spans.ids import UnseededIdGenerator
 from spanproof.semconv import openinference
 from spanproof.suites import SuiteError
 from spanproof.suites.requirements import Attempt, no_failures
@@ -250,7 +251,7 @@ def _provider() -> TracerProvider:
     """Return the process's provider with our exporter: agents that trace themselves use it, too."""
     current = trace.get_tracer_provider()
     if not isinstance(current, TracerProvider):
-        current = TracerProvider()
+        current = TracerProvider(id_generator=UnseededIdGenerator())
         trace.set_tracer_provider(current)
     if current not in _joined:
         _joined.append(current)

@@ -16,6 +16,7 @@ from opentelemetry.sdk.trace import TracerProvider
 
 from spanproof.instrumentors.provider.environment import is_installed, report_variable
 from spanproof.instrumentors.provider.exporters import processors_of
+from spanproof.instrumentors.spans.ids import UnseededIdGenerator
 
 _CONFIG_FILE: Final = "OTEL_CONFIG_FILE"
 _PROVIDER: Final = "OTEL_PYTHON_TRACER_PROVIDER"
@@ -44,7 +45,8 @@ def find_or_build(resource: Mapping[str, str]) -> tuple[TracerProvider, bool]:
             resource=Resource.create(dict(resource)),
             # The SDK's configurator: unlike its provider it knows other packages' components.
             sampler=_use_named("OTEL_TRACES_SAMPLER", "_import_sampler"),
-            id_generator=_use_named("OTEL_PYTHON_ID_GENERATOR", "_import_id_generator"),
+            id_generator=_use_named("OTEL_PYTHON_ID_GENERATOR", "_import_id_generator")
+            or UnseededIdGenerator(),
         )
         if current is None or isinstance(current, trace.ProxyTracerProvider):
             # A foreign provider that is not the SDK's stays the global one.

@@ -16,7 +16,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from random import getrandbits
 from time import time_ns
 from types import SimpleNamespace
 from typing import Any, Final
@@ -33,6 +32,7 @@ from opentelemetry.sdk.util import BoundedList
 from opentelemetry.trace import Link, SpanContext, Status
 from opentelemetry.util.types import AttributeValue
 
+from spanproof.instrumentors.spans.ids import UnseededIdGenerator, draw_bits
 from spanproof.instrumentors.spans.span_start import SpanStart
 
 StartSpan = Callable[[SpanStart, Context, Sequence[Link]], trace.Span]
@@ -47,7 +47,7 @@ _EMPTY: Final = {
     *(kind.on_start for kind in (BatchSpanProcessor, SimpleSpanProcessor)),
 }
 """Those of the SDK's own that do nothing."""
-_RANDOM_ID: Final = RandomIdGenerator.generate_span_id
+_RANDOM_IDS: Final = {RandomIdGenerator.generate_span_id, UnseededIdGenerator.generate_span_id}
 _SAMPLED: Final = trace.TraceFlags.SAMPLED
 _SET_AT_START: Final = {"_name", "_kind", "_lock", "_mappings", "_parent", "_context", "_start_time"}
 _BUILT_LATER: Final = {"_attributes", "_events", "_links"}
@@ -176,7 +176,7 @@ def span_starter(tracer: trace.Tracer) -> StartSpan:
     processors = kind._processors
     keeping = sdk_tracer.sampler if _keeps_children(sdk_tracer.sampler) else None
     random = sdk_tracer.id_generator
-    if type(random).generate_span_id is not _RANDOM_ID or "generate_span_id" in vars(random):
+    if type(random).generate_span_id not in _RANDOM_IDS or "generate_span_id" in vars(random):
         random = None
 
     def start_span(start: SpanStart, context: Context, links: Sequence[Link]) -> trace.Span:
@@ -189,7 +189,7 @@ def span_starter(tracer: trace.Tracer) -> StartSpan:
         if not (is_valid and flags & _SAMPLED) or (config is not None and not config.is_enabled):
             return start_sdk_span(start, context, links)
         ids = sdk_tracer.id_generator
-        if ids is random and (span_id := getrandbits(64)):
+        if ids is random and (span_id := draw_bits(64)):
             own = tuple.__new__(SpanContext, (trace_id, span_id, False, flags, state, True))
         else:
             own = SpanContext(trace_id, ids.generate_span_id(), False, flags, state)  # noqa: FBT003
