@@ -129,3 +129,14 @@ def test_what_a_program_of_r_starts_is_told_from_what_r_starts(jail):
     targets = {each.target: each.count for each in jail.run(Program("r", source)).attempts}
     assert targets == {"/bin/sh": 1, "/usr/bin/rm": 1, "/usr/bin/grep": 1, "/usr/bin/ls": 1}
     assert jail.run(Program("r", "cat(1)")).attempts == ()
+
+
+@pytest.mark.parametrize(
+    ("language", "source"),
+    [("ruby", "system('ruby', '-e', '1')"), ("php", "<?php exec('php -n -r 1;');")],
+)
+def test_an_interpreter_that_starts_itself_again_is_on_record(jail, language, source):
+    started = {
+        each.target.rpartition("/")[2]: each.count for each in jail.run(Program(language, source)).attempts
+    }
+    assert started[language] == 1

@@ -96,7 +96,13 @@ TOOLCHAINS: Final[Mapping[str, Toolchain]] = {
         frozenset(("java", "javac")),
     ),
     "php": Toolchain(
-        "main.php", ("php",), "php -n -l main.php", "php -n main.php", "php-cli", frozenset(("php",))
+        "main.php",
+        ("php",),
+        "php -n -l main.php",
+        "php -n main.php",
+        "php-cli",
+        frozenset(("php",)),
+        starts_evenly=True,
     ),
     "r": Toolchain(
         "main.R",
@@ -108,7 +114,13 @@ TOOLCHAINS: Final[Mapping[str, Toolchain]] = {
         starts_evenly=True,
     ),
     "ruby": Toolchain(
-        "main.rb", ("ruby",), "ruby -c main.rb", "ruby main.rb", "ruby", frozenset(("ruby",))
+        "main.rb",
+        ("ruby",),
+        "ruby -c main.rb",
+        "ruby main.rb",
+        "ruby",
+        frozenset(("ruby",)),
+        starts_evenly=True,
     ),
     "rust": Toolchain(
         "main.rs",
