@@ -182,7 +182,7 @@ def read_outcome(program: Program, execution: Execution, known: Mapping[str, int
     """Return the execution of such a script as its program's, without what the toolchain itself starts.
 
     Args:
-        program: what was asked for.
+        program: what was requested.
         execution: of the script.
         known: how often the toolchain starts each program by itself; None where that is not known, and all
             starts of its programs count as its own.

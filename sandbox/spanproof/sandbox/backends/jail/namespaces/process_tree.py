@@ -118,7 +118,7 @@ class Namespace:
     def _see(self, found: dict[int, list[bytes]]) -> None:
         """Keep what was found; have a crowd weigh as much as one process for each processor does.
 
-        Else it keeps its supervisor waiting for a processor, and whoever else is on the machine.
+        Else it keeps its supervisor waiting for a processor, and all others on the machine.
         """
         self.seen = found
         if self.threads() <= _CROWD:
