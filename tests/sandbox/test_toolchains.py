@@ -124,8 +124,19 @@ def test_of_the_attempts_only_the_toolchains_own_are_left_out():
     assert read_outcome(Program("cpp", ""), ran, None).attempts == (shell, refused, namesake)
 
 
-def test_what_a_program_of_r_starts_is_kept_apart_from_what_r_starts(jail):
+def test_what_a_program_of_r_starts_is_recorded_beside_what_r_starts(jail):
     source = "invisible(system('rm -f x; grep -q y z; ls', ignore.stderr = TRUE))"
     targets = {each.target: each.count for each in jail.run(Program("r", source)).attempts}
     assert targets == {"/bin/sh": 1, "/usr/bin/rm": 1, "/usr/bin/grep": 1, "/usr/bin/ls": 1}
     assert jail.run(Program("r", "cat(1)")).attempts == ()
+
+
+@pytest.mark.parametrize(
+    ("language", "source"),
+    [("ruby", "system('ruby', '-e', '1')"), ("php", "<?php exec('php -n -r 1;');")],
+)
+def test_an_interpreter_that_starts_itself_again_is_on_record(jail, language, source):
+    started = {
+        each.target.rpartition("/")[2]: each.count for each in jail.run(Program(language, source)).attempts
+    }
+    assert started[language] == 1

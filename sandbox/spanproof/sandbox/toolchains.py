@@ -96,7 +96,13 @@ TOOLCHAINS: Final[Mapping[str, Toolchain]] = {
         frozenset(("java", "javac")),
     ),
     "php": Toolchain(
-        "main.php", ("php",), "php -n -l main.php", "php -n main.php", "php-cli", frozenset(("php",))
+        "main.php",
+        ("php",),
+        "php -n -l main.php",
+        "php -n main.php",
+        "php-cli",
+        frozenset(("php",)),
+        starts_evenly=True,
     ),
     "r": Toolchain(
         "main.R",
@@ -108,7 +114,13 @@ TOOLCHAINS: Final[Mapping[str, Toolchain]] = {
         starts_evenly=True,
     ),
     "ruby": Toolchain(
-        "main.rb", ("ruby",), "ruby -c main.rb", "ruby main.rb", "ruby", frozenset(("ruby",))
+        "main.rb",
+        ("ruby",),
+        "ruby -c main.rb",
+        "ruby main.rb",
+        "ruby",
+        frozenset(("ruby",)),
+        starts_evenly=True,
     ),
     "rust": Toolchain(
         "main.rs",
@@ -170,7 +182,7 @@ def read_outcome(program: Program, execution: Execution, known: Mapping[str, int
     """Return the execution of such a script as its program's, without what the toolchain itself starts.
 
     Args:
-        program: what was to run.
+        program: what was requested.
         execution: of the script.
         known: how often the toolchain starts each program by itself; None where that is not known, and all
             starts of its programs count as its own.

@@ -1,7 +1,7 @@
 # ruff: noqa: E501 - programs keep their lines
 """Programs that reach for what is there by a way of its own: other descriptors, other calls, other runtimes.
 
-Most of them work where nothing hinders them, on a machine as it is; none is a variant of another.
+Most of them work on a machine without a sandbox; none is a variant of another.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ _DATA_SLACK_BYTES = 256 * 1024 * 1024
 _REAPED_AT_ONCE = 256
 """Dead processes: who makes them without an end would keep the supervisor from all else."""
 _CROWD = 16
-"""Threads and processes: more than a runtime has for itself; Node.js has eleven."""
+"""Threads that run at once: more than a runtime has for itself; Node.js has eleven in all."""
 _LEVEL = 1.25
 """What each level of niceness takes of a process's weight."""
 _LOWEST = 19
@@ -118,13 +118,15 @@ class Namespace:
     def _see(self, found: dict[int, list[bytes]]) -> None:
         """Keep what was found; have a crowd weigh as much as one process for each processor does.
 
-        Else it keeps its supervisor waiting for a processor, and so every other program of the machine.
+        Else it keeps its supervisor waiting for a processor, and all others on the machine.
         """
         self.seen = found
-        threads = self.threads()
-        if threads <= _CROWD:
+        if self.threads() <= _CROWD:
             return
-        level = math.ceil(math.log(threads / (os.cpu_count() or 1), _LEVEL))
+        running = sum(_running(pid, fields) for pid, fields in found.items())
+        if running <= _CROWD:
+            return
+        level = math.ceil(math.log(running / (os.cpu_count() or 1), _LEVEL))
         groups = {int(fields[GROUP]) for fields in found.values()} - {0, os.getpgrp()}
         for group in groups:
             with contextlib.suppress(OSError):  # gone, or lower already
@@ -153,6 +155,18 @@ def stat_fields(pid: int) -> list[bytes]:
     if len(fields) <= THREADS:
         raise ProcessLookupError(pid)
     return fields
+
+
+def _running(pid: int, fields: list[bytes]) -> int:
+    """Return how many threads of a process run, or want to."""
+    if fields[THREADS] == b"1":
+        return int(fields[STATE] == b"R")
+    running = 0
+    with contextlib.suppress(OSError):
+        for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - names only
+            with contextlib.suppress(OSError):
+                running += stat_fields(int(name))[STATE] == b"R"
+    return running
 
 
 def reap_strays(main: int) -> float:

@@ -53,8 +53,8 @@ class Spared(Namespace):
     def kill_all(self) -> None:
         """Kill them, and reap until none is left: `wait` does not see the zygote, and its guest is reaped.
 
-        None is reaped before all are dead: the dead count, so that those who follow one another faster than
-        they are found soon have no room for another.
+        None is reaped before all are dead: the dead count, so that processes which follow one another faster
+        than they are found soon have no room for another.
         """
         while True:
             self.kill_others()

@@ -27,6 +27,8 @@ from spanproof.sandbox.guest.wire import Decoder, Frame, Header
 
 _MUTE_S = 0.002
 """So long no one looks at what a program says: most are over then, and fill no pipe."""
+_LONGER = 2
+"""By so much a look may last longer than the last one."""
 _GUEST_FIELDS = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database", "held")
 
 
@@ -150,7 +152,7 @@ class Run:
         left = max(0.0, min(self._tick_s, self._clock.deadline - now)) if timed else self._tick_s
         ready = self._poll.poll(left * 1000)
         # A look that would last beyond the deadline is left: among a crowd it may take seconds.
-        in_time = not timed or now + self._usage_limits.takes_s < self._clock.deadline
+        in_time = not timed or now + _LONGER * self._usage_limits.takes_s < self._clock.deadline
         if in_time and self._usage_limits.is_due(now if ready else now + left):
             self._stopped = self._usage_limits.look()
             if self._stopped is not None:
