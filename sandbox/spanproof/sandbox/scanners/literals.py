@@ -6,6 +6,7 @@ files are none. The scanners review what an unknown call gets by this rule.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable
 from typing import Final
@@ -89,4 +90,5 @@ def _is_path(text: str) -> bool:
         return not any(mark in text for mark in " <>|\"'")
     if not text.startswith("/") or any(mark in text for mark in "<>|\"'{}\t"):
         return False
+    text = posixpath.normpath(text) if "/../" in text else text
     return text.strip("/").partition("/")[0] in _SYSTEM

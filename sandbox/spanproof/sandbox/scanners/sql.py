@@ -450,6 +450,33 @@ def _judge(context: Context, source: Source, statement: exp.Expr) -> None:
             )
     _judge_tables(context, statement)
     _judge_reach(context, source, statement)
+    _judge_explained(context, source, statement)
+
+
+_EXPLAIN: Final = re.compile(
+    r"(?is)\s*+(?P<options>\([^()]*+\)|(?:(?:analy[sz]e|verbose|query\s++plan|extended|formatted|codegen|cost|partitions"
+    r"|(?:format|type)\s*+=?\s*+\w++)\b\s*+)*+)(?P<rest>.*)"
+)
+
+
+def _judge_explained(context: Context, source: Source, statement: exp.Expr) -> None:
+    """Judge the statement that `EXPLAIN` names; with `ANALYZE` the database runs it."""
+    if statement.key != "command" or _verb(statement) != "explain":
+        return
+    found = _EXPLAIN.match(statement.expression.name if statement.expression is not None else "")
+    try:
+        explained = _parse(found["rest"]) if found is not None else None
+    except (RecursionError, _TooSlow):
+        explained = None
+    if found is None or explained is None or any(one.key == "command" for one in explained):
+        context.add("sql.statement.unknown", START, "explains what does not parse as SQL")
+        return
+    for one in explained:
+        if "analy" in found["options"].lower():
+            _judge(context, source, one)
+        else:
+            _judge_tables(context, one)
+            _judge_reach(context, source, one)
 
 
 def _judge_reach(context: Context, source: Source, statement: exp.Expr) -> None:

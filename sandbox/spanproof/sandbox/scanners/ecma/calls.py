@@ -266,7 +266,9 @@ def _call_reference(script: Script, function: Ref, arguments: list[Value], node:
     if name == "Object.assign" and arguments and isinstance(arguments[0], Object):
         for source in arguments[1:]:
             for key, value in source.entries.items() if isinstance(source, Object) else ():
-                script.assign(arguments[0].entries, key, value)
+                script.store_entry(arguments[0], key, value)
+            if not isinstance(source, Object) or source.rest is not None:
+                script.store_entry(arguments[0], None, UNKNOWN)
         return arguments[0]
     if name in {"util.promisify", "promisify"} and arguments:
         return arguments[0]

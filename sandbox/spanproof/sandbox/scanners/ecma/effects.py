@@ -36,6 +36,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     pieces_of,
     text,
     text_of,
+    written,
 )
 from spanproof.sandbox.scanners.ecma.walk import Script
 from spanproof.sandbox.scanners.literals import find_place
@@ -248,6 +249,7 @@ def _path(script: Script, action: Action, value: Value, name: str, node: Node) -
 
 def _url(script: Script, value: Value, name: str, node: Node) -> None:
     boundary, place = script.context.boundary, script.place(node)
+    value = written(value)
     if isinstance(value, Object):
         entries = value.entries
         base = entries.get("baseURL") or entries.get("baseUrl") or entries.get("prefixUrl")

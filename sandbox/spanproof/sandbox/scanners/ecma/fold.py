@@ -15,6 +15,7 @@ from typing import Final
 from spanproof.sandbox.scanners.ecma.values import (
     UNKNOWN,
     Array,
+    Object,
     Text,
     Value,
     any_of,
@@ -59,8 +60,12 @@ def function(name: str, arguments: Sequence[Value]) -> Value | None:
     if name in _DIRECTORIES:
         return Text((_DIRECTORIES[name],))
     given = [text_of(argument) for argument in arguments]
-    if name == "URL" and len(given) > 1 and given[0] is not None and given[1] is None:
-        return arguments[0]  # relative to the module itself
+    if name == "URL" and len(given) > 1 and given[0] is not None:
+        if given[1] is None:
+            return arguments[0]  # relative to the module itself
+        return Object({"href": Text((urllib.parse.urljoin(given[1], given[0]),))})
+    if name == "URL" and len(given) == 1 and isinstance(arguments[0], Text):
+        return Object({"href": arguments[0]})
     if not given or any(one is None for one in given):
         return None
     known = [one or "" for one in given]

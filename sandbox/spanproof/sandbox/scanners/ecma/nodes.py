@@ -30,6 +30,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     spread,
     text,
     text_of,
+    written,
 )
 from spanproof.sandbox.scanners.ecma.walk import NodeHandler, Script
 
@@ -66,7 +67,7 @@ def _template(script: Script, node: Node) -> Value:
         if child.type == "template_substitution":
             pieces.append(_unescaped(script.data[at : child.start_byte].decode("utf-8", "replace")))
             inner = child.named_children
-            pieces.extend(pieces_of(script.evaluate(inner[0])) if inner else (None,))
+            pieces.extend(pieces_of(written(script.evaluate(inner[0]))) if inner else (None,))
             at = child.end_byte
     pieces.append(_unescaped(script.data[at : node.end_byte - 1].decode("utf-8", "replace")))
     return text(pieces)

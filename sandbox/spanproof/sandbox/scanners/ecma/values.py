@@ -209,6 +209,13 @@ def pieces_of(value: Value) -> Pieces:
     return value.pieces if isinstance(value, Text) else (None,)
 
 
+def written(value: Value) -> Value:
+    """What a value is as text, where it is a `URL`; else the value itself."""
+    if isinstance(value, Object) and "href" in value.entries:
+        return UNKNOWN if value.rest is not None else value.entries["href"]
+    return value
+
+
 def text_of(value: Value | None) -> str | None:
     """The text of a value that is wholly known."""
     return value.pieces[0] if isinstance(value, Text) and len(value.pieces) == 1 else None

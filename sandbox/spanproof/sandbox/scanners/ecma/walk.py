@@ -41,6 +41,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     spread,
     text_of,
     widen,
+    written,
 )
 from spanproof.sandbox.scanners.literals import find_place
 from spanproof.sandbox.scanners.model import Verdict
@@ -351,6 +352,8 @@ class Script:
         if key is not None:
             self.conditional += owner.is_many
             self.assign(owner.entries, key, value)
+            if key in {"host", "hostname", "port", "protocol"} and "href" in owner.entries:
+                self.assign(owner.entries, "href", UNKNOWN)  # the whole of a URL changes with its part
             self.conditional -= owner.is_many
         elif owner.rest is None or not covers_all(owner.rest, value):
             owner.rest = value if owner.rest is None else either(owner.rest, value)
@@ -385,6 +388,8 @@ class Script:
             return self.member(owner.statics if name in owner.statics.entries else owner.instance, name, node)
         if isinstance(owner, Object) and owner.is_map:
             return Method(owner, name)
+        if isinstance(owner, Object) and name in {"toString", "toJSON"} and "href" in owner.entries:
+            return Made(written(owner))
         if isinstance(owner, Object):
             entry = owner.entries.get(name, UNKNOWN)
             if isinstance(entry, Function) and any(child.type == "get" for child in entry.node.children):
