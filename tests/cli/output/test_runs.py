@@ -186,6 +186,17 @@ def test_a_step_that_repeats_an_earlier_one_refers_to_it(evaluation):
     assert "the code and outcome of step 1 again" in page
 
 
+def test_steps_whose_output_is_a_document_are_shown(evaluation):
+    run = evaluation.runs[0]
+    first = run.run.steps[0]
+    one, two = Payload('{"sum": 2}', {"sum": 2}), Payload('{"sum": 3}', {"sum": 3})
+    first = replace(first, snippets=(replace(first.snippets[0], output=one),))
+    other = replace(first, number=2, snippets=(replace(first.snippets[0], output=two),))
+    again = replace(first, number=3)
+    page = shown(run_page(evaluation, replace(run, run=replace(run.run, steps=(first, other, again)))))
+    assert page.count("the code and outcome of step 1 again") == 1
+
+
 def test_feedback_is_on_the_page_in_words(evaluation):
     feedback = Feedback(TRACE_ID, None, "thumbs_down", "the total is wrong", 0)
     page = shown(run_page(evaluation, evaluation.runs[0], [feedback]))

@@ -251,7 +251,11 @@ def _steps(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
     spans = {span.span_id: span.end_ns - span.start_ns for span in evaluation.trace.spans}
     for step in run.run.steps:
         branch = tree.add(_step_line(step))
-        key = tuple((each.source, each.observation, each.output, each.error) for each in step.snippets)
+        # The text of the output: a JSON document has no hash.
+        key = tuple(
+            (each.source, each.observation, each.output and each.output.text, each.error)
+            for each in step.snippets
+        )
         first = shown.setdefault((key, step.error), step.number)
         if key and first != step.number:
             branch.add(Text(f"the code and outcome of step {first} again", style="dim"))
