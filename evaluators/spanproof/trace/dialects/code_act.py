@@ -15,7 +15,8 @@ from spanproof.trace import ExecutedCode, JsonValue, Span, SpanKind
 from spanproof.trace.dialects.decode import as_text, decoded
 from spanproof.trace.dialects.failures import from_text
 
-_SCOPE: Final = "openinference.instrumentation.dspy"
+_SCOPES: Final = ("openinference.instrumentation.dspy", "")
+"""An export may have no scopes."""
 _MOST_LEVELS: Final = 8
 """Between a prediction and its model call: modules, and the adapter."""
 
@@ -28,7 +29,7 @@ def with_code_that_ran(spans: Sequence[Span]) -> list[Span]:
     runs = {
         (span.trace_id, span.span_id): found
         for span in spans
-        if span.kind is SpanKind.AGENT and span.scope == _SCOPE and (found := _trajectory_of(span))
+        if span.kind is SpanKind.AGENT and span.scope in _SCOPES and (found := _trajectory_of(span))
     }
     if not runs:
         return list(spans)
