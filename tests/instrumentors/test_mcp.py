@@ -89,7 +89,7 @@ def test_a_client_s_calls_over_stdio_are_recorded_with_arguments_and_results(tra
     assert_calls(tools)
     (agent,) = traced.of_kind("AGENT")
     assert {span.parent.span_id for span in tools} == {agent.context.span_id}
-    assert tools[3].status.description == "Error executing tool stock_of", "all that a client is told"
+    assert tools[3].status.description == "Error executing tool stock_of", "all that a client gets"
     assert diagnostics().total == 0
 
 

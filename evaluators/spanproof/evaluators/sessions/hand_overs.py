@@ -42,6 +42,33 @@ def find_hand_overs(trace: Trace, runs: Sequence[Run], turn: int, earlier: Itera
     return found
 
 
+def find_unread(trace: Trace, run: Run, earlier: Iterable[str]) -> list[Replaced]:
+    """Return identifiers of a run's own task that it never used, each with one that it used in its place.
+
+    The other is of the same form, and nothing that the run was given or got back names it. It may still be
+    meant: the order after A-17 is A-18.
+    """
+    if run.task is None or run.hidden:
+        return []
+    used = set(facts_of("\n".join(_use_of(step) for step in run.steps)))
+    unused = {
+        fact: written
+        for fact, written in facts_of(run.task).items()
+        if is_identifier(fact) and fact not in used
+    }
+    if not unused:
+        return []
+    known = set(facts_of("\n".join([run.task, *earlier, *_first_messages(trace, run)])))
+    return list(_pair(unused, _find_unsourced(run, known)))
+
+
+def _pair(missing: dict[str, str], others: dict[str, str]) -> Iterator[Replaced]:
+    for fact, written in missing.items():
+        other = next((name for used, name in others.items() if shape_of(used) == shape_of(fact)), None)
+        if other is not None:
+            yield Replaced(written, other)
+
+
 def _find_lost(trace: Trace, giver: Run, receiver: Run) -> dict[str, str]:
     if not giver.task or receiver.task is None or receiver.hidden:
         return {}
@@ -60,11 +87,7 @@ def _find_replaced(lost: dict[str, str], giver: Run, receiver: Run, earlier: lis
     if not identifiers:
         return
     known = set(facts_of("\n".join([giver.task or "", *earlier, *_results_before(giver, receiver)])))
-    unsourced = _find_unsourced(receiver, known)
-    for fact, written in identifiers.items():
-        other = next((name for used, name in unsourced.items() if shape_of(used) == shape_of(fact)), None)
-        if other is not None:
-            yield Replaced(written, other)
+    yield from _pair(identifiers, _find_unsourced(receiver, known))
 
 
 def _results_before(giver: Run, receiver: Run) -> Iterator[str]:

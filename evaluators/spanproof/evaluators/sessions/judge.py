@@ -7,8 +7,8 @@ from difflib import SequenceMatcher
 
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.evaluators.sessions.facts import facts_of
-from spanproof.evaluators.sessions.hand_overs import find_hand_overs
-from spanproof.evaluators.sessions.model import FirstMistake, HandOver, SessionVerdict, Turn
+from spanproof.evaluators.sessions.hand_overs import find_hand_overs, find_unread
+from spanproof.evaluators.sessions.model import FirstMistake, HandOver, Replaced, SessionVerdict, Turn
 from spanproof.trace import Ending, Errored, Label, Layer, Outcome, Scored
 
 _ALIKE = 0.75
@@ -31,7 +31,7 @@ def judge_session(evaluations: Sequence[TraceEvaluation]) -> SessionVerdict:
         passed_on = find_hand_overs(evaluation.trace, runs, number, texts)
         for run in evaluation.runs:
             if run.run.parent_span_id is None:
-                turns.append(_judge_turn(len(turns) + 1, evaluation, run, passed_on, turns))
+                turns.append(_judge_turn(len(turns) + 1, evaluation, run, passed_on, turns, texts))
         hand_overs += passed_on
         mistakes += _find_mistakes(evaluation, number)
         texts += [text for run in runs for text in (run.task, run.answer and run.answer.text) if text]
@@ -50,8 +50,12 @@ def _judge_turn(
     run: RunEvaluation,
     hand_overs: Sequence[HandOver],
     before: Sequence[Turn],
+    earlier: Sequence[str],
 ) -> Turn:
-    label, why = _judge_run(run)
+    answering = _find_answering(run, evaluation.runs)
+    label, why = _judge_answer(run, answering)
+    if label is Label.PASS and (unread := find_unread(evaluation.trace, answering.run, earlier)):
+        label, why = None, f"{answering.run.name} {_describe_unread(unread[0])}"
     if label is not Label.FAIL:
         for each in evaluation.runs:
             if _fails(each, Layer.BOUNDARY):
@@ -66,11 +70,54 @@ def _judge_turn(
         run.run.span_id,
         run.run.name,
         request,
-        run.run.answer.text if run.run.answer is not None else None,
+        answering.run.answer.text if answering.run.answer is not None else None,
         label,
         why,
         is_retry=any(_is_same_request(request, turn.request) for turn in before),
     )
+
+
+def _find_answering(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> RunEvaluation:
+    """Return the run that answered for a turn.
+
+    That is the root, unless it has no answer and one that it handed over to has, or unless no layer judged it
+    and its answer is that of another run: a graph around its agents passes their answer on.
+    """
+    answer = root.run.answer
+    if answer is not None and any(isinstance(each, Scored) for each in _layers(root).values()):
+        return root
+    within = [each for each in _descendants(root, runs) if each.run.answer is not None]
+    answered = [each for each in within if answer is None or _words(each) == _words(root)]
+    return max(answered, key=lambda each: each.run.end_ns, default=root)
+
+
+def _descendants(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> list[RunEvaluation]:
+    parents = {each.run.span_id: each.run.parent_span_id for each in runs}
+
+    def is_within(run: RunEvaluation) -> bool:
+        above, left = run.run.parent_span_id, len(parents)
+        while above is not None and above != root.run.span_id and left:
+            above, left = parents.get(above), left - 1
+        return above == root.run.span_id
+
+    return [each for each in runs if is_within(each)]
+
+
+def _words(run: RunEvaluation) -> str:
+    return " ".join(run.run.answer.text.split()) if run.run.answer is not None else ""
+
+
+def _judge_answer(root: RunEvaluation, answering: RunEvaluation) -> tuple[Label | None, str]:
+    """Return the verdict on a turn's own run and on the one that answered for it: the worse of both."""
+    label, why = _judge_run(root)
+    if answering is root or label is Label.FAIL:
+        return label, why
+    label, why = _judge_run(answering)
+    return label, f"{answering.run.name}: {why}" if why else ""
+
+
+def _describe_unread(unread: Replaced) -> str:
+    return f"worked on {unread.used}, which nothing names, and never on {unread.given}"
 
 
 def _judge_run(run: RunEvaluation) -> tuple[Label | None, str]:

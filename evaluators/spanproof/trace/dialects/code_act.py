@@ -65,8 +65,8 @@ def _with_code(span: Span, run: _Trajectory, number: int) -> Span:
     if not isinstance(source, str):
         return span  # it could not be parsed, so that it did not run
     shown = run.get(f"code_output_{number}")
-    told = as_text(run.get(f"observation_{number}"))
-    error = from_text(told.removeprefix(_FAILED)) if told.startswith(_FAILED) else span.error
+    noted = as_text(run.get(f"observation_{number}"))
+    error = from_text(noted.removeprefix(_FAILED)) if noted.startswith(_FAILED) else span.error
     observation = None if shown is None else as_text(decoded(shown))
     code = ExecutedCode(source, f"output.trajectory.generated_code_{number}", "python")
     # Its own output is the model's message, which the model call has.

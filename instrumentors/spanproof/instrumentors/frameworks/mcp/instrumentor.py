@@ -60,7 +60,7 @@ class Instrumentor:
         try:
             from mcp.server.mcpserver.tools.tool_manager import ToolManager
         except ImportError:
-            return  # another version of the SDK: a tool's exception is as the client is told of it
+            return  # another version of the SDK: a tool's exception is what the client gets of it
         self._patches.replace(ToolManager, "call_tool", self._run_tool)
 
     def uninstrument(self) -> None:
@@ -92,7 +92,7 @@ class Instrumentor:
     async def _run_tool(
         self, original: Method, manager: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
-        """Keep the exception of a server's tool, of which the client is told at most the message."""
+        """Keep the exception of a server's tool, of which the client gets at most the message."""
         try:
             return await original(manager, *args, **kwargs)
         except Exception as error:
