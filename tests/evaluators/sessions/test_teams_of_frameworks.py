@@ -32,13 +32,14 @@ from spanproof.trace.dialects import normalise
 REQUEST = "What is the refund of order A-17?"
 RIGHT, MISQUOTED, OF_ANOTHER = (f"The refund of order A-17 is ${price}.00." for price in (45, 54, 12))
 REFUNDS = {"A-17": 45.0, "A-71": 12.0}
+PROVIDER = TracerProvider()
 Evaluate = Callable[[Callable[[], object]], TraceEvaluation]
 
 
 @pytest.fixture
 def evaluate() -> Iterator[Evaluate]:
     """Run a team and evaluate its trace."""
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    exporter, provider = InMemorySpanExporter(), PROVIDER
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     agents.set_trace_processors([])
     instrument_openai_agents(provider)
@@ -163,6 +164,18 @@ def test_work_on_an_order_that_no_source_names_leaves_the_turn_open(evaluate: Ev
     (turn,) = verdict.turns
     assert (verdict.label, turn.label) == (None, None)
     assert turn.why == "billing worked on A-71, which nothing names, and never on A-17"
+
+
+def test_a_mistake_is_of_the_turn_of_its_agent_where_a_trace_has_several(evaluate: Evaluate) -> None:
+    def crew() -> None:
+        with PROVIDER.get_tracer("crew").start_as_current_span("kickoff"):
+            for answer in (RIGHT, MISQUOTED):
+                make_billing("A-17", answer).invoke({"messages": [("user", REQUEST)]})
+
+    verdict = judge_session([evaluate(crew)])
+    assert [turn.label for turn in verdict.turns] == [Label.PASS, Label.FAIL]
+    assert verdict.first_mistake is not None
+    assert verdict.first_mistake.turn == 2
 
 
 def test_a_last_word_that_no_layer_judged_leaves_the_turn_open(evaluate: Evaluate) -> None:

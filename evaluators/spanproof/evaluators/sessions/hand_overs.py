@@ -7,7 +7,7 @@ form that no source holds; what a receiver never needed may be left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import orjson
 
@@ -17,13 +17,15 @@ from spanproof.evaluators.sessions.model import HandOver, Replaced
 from spanproof.trace import Payload, Run, SpanKind, Step, Trace
 
 
-def find_hand_overs(trace: Trace, runs: Sequence[Run], turn: int, earlier: Iterable[str]) -> list[HandOver]:
+def find_hand_overs(
+    trace: Trace, runs: Sequence[Run], turns: Mapping[str, int], earlier: Iterable[str]
+) -> list[HandOver]:
     """Return the hand-overs of a trace in order of time.
 
     Args:
         trace: the trace.
         runs: its runs.
-        turn: its number in the session.
+        turns: the number of each run's turn in the session.
         earlier: texts of the turns before, which every agent may know.
     """
     by_id = {run.span_id: run for run in runs}
@@ -35,7 +37,7 @@ def find_hand_overs(trace: Trace, runs: Sequence[Run], turn: int, earlier: Itera
             lost = _find_lost(trace, giver, run)
             found.append(
                 HandOver(
-                    turn, trace.trace_id, giver.name, run.name, run.span_id, run.start_ns,
+                    turns[run.span_id], trace.trace_id, giver.name, run.name, run.span_id, run.start_ns,
                     tuple(lost.values()), tuple(_find_replaced(lost, giver, run, known)),
                 )
             )  # fmt: skip

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.evaluators.sessions.facts import facts_of
 from spanproof.evaluators.sessions.hand_overs import find_hand_overs, find_unread
 from spanproof.evaluators.sessions.model import FirstMistake, HandOver, Replaced, SessionVerdict, Turn
-from spanproof.trace import Ending, Errored, Label, Layer, Outcome, Scored
+from spanproof.trace import Ending, Errored, Label, Layer, Outcome, Run, Scored
 
 _ALIKE = 0.75
 _NO_ANSWER = {
@@ -27,17 +27,33 @@ def judge_session(evaluations: Sequence[TraceEvaluation]) -> SessionVerdict:
     texts: list[str] = []
     for evaluation in in_order:
         runs = [each.run for each in evaluation.runs]
-        number = len(turns) + 1
-        passed_on = find_hand_overs(evaluation.trace, runs, number, texts)
+        numbers = _number_turns(runs, len(turns) + 1)
+        passed_on = find_hand_overs(evaluation.trace, runs, numbers, texts)
         for run in evaluation.runs:
             if run.run.parent_span_id is None:
                 turns.append(_judge_turn(len(turns) + 1, evaluation, run, passed_on, turns, texts))
         hand_overs += passed_on
-        mistakes += _find_mistakes(evaluation, number)
+        mistakes += _find_mistakes(evaluation, numbers)
         texts += [text for run in runs for text in (run.task, run.answer and run.answer.text) if text]
     mistakes += (_mistake_of(hand_over) for hand_over in hand_overs if hand_over.replaced)
     first = min(mistakes, key=lambda each: each[0], default=None)
     return _conclude(in_order, turns, hand_overs, first[1] if first else None)
+
+
+def _number_turns(runs: Sequence[Run], first: int) -> dict[str, int]:
+    """Return the number of the turn that each run of a trace belongs to: each run without a caller is one."""
+    numbers: dict[str, int] = {}
+    for run in runs:
+        if run.parent_span_id is None:
+            numbers[run.span_id] = first
+            first += 1
+    callers = {run.span_id: run.parent_span_id for run in runs}
+    for run in runs:
+        root, left = run.span_id, len(runs)
+        while (above := callers.get(root)) is not None and left:
+            root, left = above, left - 1
+        numbers[run.span_id] = numbers.get(root, first)
+    return numbers
 
 
 def _start_ns(evaluation: TraceEvaluation) -> int:
@@ -151,7 +167,9 @@ def _fails(run: RunEvaluation, layer: Layer) -> bool:
     return isinstance(outcome, Scored) and outcome.label is Label.FAIL
 
 
-def _find_mistakes(evaluation: TraceEvaluation, turn: int) -> Iterator[tuple[int, FirstMistake]]:
+def _find_mistakes(
+    evaluation: TraceEvaluation, numbers: Mapping[str, int]
+) -> Iterator[tuple[int, FirstMistake]]:
     """Each failing run of a trace: the time of the step to blame, else the end of the run."""
     for run in evaluation.runs:
         label, why = _judge_run(run)
@@ -164,6 +182,7 @@ def _find_mistakes(evaluation: TraceEvaluation, turn: int) -> Iterator[tuple[int
                 span = evaluation.trace.by_id.get(blamed.evidence[0].span_id or "")
                 if span is not None:
                     when, why = span.start_ns, blamed.explanation
+        turn = numbers[run.run.span_id]
         yield when, FirstMistake(turn, evaluation.trace.trace_id, run.run.name, why)
 
 
