@@ -17,6 +17,7 @@ from spanproof.instrumentors.content.redaction import Redaction
 from spanproof.instrumentors.frameworks.diagnostics import Diagnostics, diagnostics
 from spanproof.instrumentors.registration import (
     instrument_langchain,
+    instrument_mcp,
     instrument_openai_agents,
     instrument_smolagents,
     instrumented,
@@ -33,6 +34,7 @@ __all__ = [
     "diagnostics",
     "feedback",
     "instrument_langchain",
+    "instrument_mcp",
     "instrument_openai_agents",
     "instrument_smolagents",
     "instrumented",

@@ -35,7 +35,7 @@ from spanproof.instrumentors.trace import configure
 from spanproof.semconv import openinference
 
 _DEFAULT_FRAMEWORKS: Final = ("smolagents", "langchain")
-"""Not the OpenAI Agents SDK, which uploads its own traces."""
+"""Not the OpenAI Agents SDK, which uploads its own traces, nor MCP, whose calls frameworks record."""
 
 _logger = logging.getLogger(__name__)
 _lock = ForkSafeLock()
@@ -175,6 +175,17 @@ def instrument_openai_agents(
         instrumentor = _instrument("openai-agents", tracer_provider, content)
         if exclusive:
             instrumentor.take_over()
+
+
+def instrument_mcp(
+    tracer_provider: trace.TracerProvider | None = None, *, content: ContentPolicy | None = None
+) -> None:
+    """Instrument MCP clients and servers; spans go to the provider given, else to the global one.
+
+    Raises:
+        ImportError: mcp is not installed.
+    """
+    _instrument("mcp", tracer_provider, content)
 
 
 def uninstrument() -> None:

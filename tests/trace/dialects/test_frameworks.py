@@ -15,7 +15,7 @@ import yaml
 
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.runs import runs_of
-from spanproof.trace import Run, Span, trace_of
+from spanproof.trace import Run, Span, SpanError, trace_of
 from spanproof.trace.dialects import normalise
 from spanproof.trace.otlp import read_file
 
@@ -23,6 +23,8 @@ ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "frameworks.md").read_text()
 RECORDINGS = yaml.safe_load((ROOT / "tests/peers/frameworks/frameworks.yaml").read_text())["recordings"]
 CODE = "total = 12 * 3\nprint(total)"
+LOOK_UP = "print(stock_of(9))"
+"""How an agent that writes code calls its tool."""
 
 
 @dataclass(frozen=True)
@@ -50,24 +52,31 @@ def read(name: str) -> Recorded:
 
 
 def ran_the_code(recorded: Recorded) -> bool:
-    return [each.source for step in recorded.run.steps for each in step.snippets if each.executed] == [CODE]
+    ran = [each.source for step in recorded.run.steps for each in step.snippets if each.executed]
+    return ran in ([CODE], [CODE, LOOK_UP])
 
 
 def has_tool_calls(recorded: Recorded) -> bool:
     calls = {call.tool.rpartition("__")[2]: call for call in recorded.calls if call.tool != "finish"}
     given = {name: dict(call.kwargs) for name, call in calls.items()}
-    result = calls["run_python"].result
+    result = calls["run_python"].result if "run_python" in calls else None
     shown = result is not None and str(result.value) == "36"
     return shown and given == {"run_python": {"code": CODE}, "stock_of": {"shelf": 9}}
 
 
+def failures_of(recorded: Recorded) -> list[SpanError]:
+    """The errors of tool calls, and of code."""
+    snippets = [each for step in recorded.run.steps for each in step.snippets if each.executed]
+    return [each.error for each in (*recorded.calls, *snippets) if each.error is not None]
+
+
 def has_failure(recorded: Recorded) -> bool:
-    failed = [call.error for call in recorded.calls if call.error is not None]
-    return len(failed) == 1 and failed[0].message == "no shelf 9"
+    failed = failures_of(recorded)
+    return len(failed) == 1 and failed[0].message in ("no shelf 9", "['no shelf 9']")
 
 
 def has_type_of_failure(recorded: Recorded) -> bool:
-    failed = [call.error for call in recorded.calls if call.error is not None]
+    failed = failures_of(recorded)
     return [error for error in failed if "StockError" in (error.type, *error.chain)] == failed
 
 

@@ -15,16 +15,19 @@ BARE = {**TOOL, "gen_ai.tool.call.id": "c1", "error.type": "ValueError"}
 AGENT = {"gen_ai.operation.name": "invoke_agent"}
 
 
-def kinds(outer, inner):
-    return [span.kind for span in read(outer, inner)]
+def kinds(*nested):
+    return [span.kind for span in read(*nested)]
 
 
-def read(outer, inner):
+def read(*nested, scope=""):
+    """The spans with these attributes, each within the one before."""
     request = ExportTraceServiceRequest()
-    spans = request.resource_spans.add().scope_spans.add().spans
-    for number, attributes in enumerate((outer, inner), start=1):
+    of_scope = request.resource_spans.add().scope_spans.add()
+    of_scope.scope.name = scope
+    spans = of_scope.spans
+    for number, attributes in enumerate(nested, start=1):
         span = spans.add(name="s", trace_id=b"\1" * 16, span_id=bytes([0] * 7 + [number]))
-        span.parent_span_id = bytes([0] * 7 + [1]) if number == 2 else b""
+        span.parent_span_id = bytes([0] * 7 + [number - 1]) if number > 1 else b""
         span.attributes.extend(KeyValue(key=key, value=any_value(value)) for key, value in attributes.items())
     return normalise(request)
 
@@ -41,6 +44,13 @@ def test_the_span_with_content_is_the_call_and_gets_what_the_other_knows(outer, 
 @pytest.mark.parametrize("inner", [FULL, {**BARE, "gen_ai.tool.name": "stock_of"}])
 def test_calls_that_both_have_content_or_other_names_are_two(inner):
     assert kinds(FULL, inner) == ["TOOL", "TOOL"]
+
+
+def test_a_call_is_one_across_the_transport_of_mcp():
+    sent = {"mcp.method.name": "tools/call"}
+    served = {**BARE, **sent}
+    assert [span.kind for span in read(FULL, sent, served, scope="mcp-python-sdk")].count("TOOL") == 1
+    assert [span.kind for span in read(FULL, sent, served, scope="another")].count("TOOL") == 2
 
 
 def test_agents_are_one_only_by_name():

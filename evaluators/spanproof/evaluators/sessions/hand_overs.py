@@ -7,7 +7,7 @@ form that no source holds; what a receiver never needed may be left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import orjson
 
@@ -17,13 +17,15 @@ from spanproof.evaluators.sessions.model import HandOver, Replaced
 from spanproof.trace import Payload, Run, SpanKind, Step, Trace
 
 
-def find_hand_overs(trace: Trace, runs: Sequence[Run], turn: int, earlier: Iterable[str]) -> list[HandOver]:
+def find_hand_overs(
+    trace: Trace, runs: Sequence[Run], turns: Mapping[str, int], earlier: Iterable[str]
+) -> list[HandOver]:
     """Return the hand-overs of a trace in order of time.
 
     Args:
         trace: the trace.
         runs: its runs.
-        turn: its number in the session.
+        turns: the number of each run's turn in the session.
         earlier: texts of the turns before, which every agent may know.
     """
     by_id = {run.span_id: run for run in runs}
@@ -35,11 +37,38 @@ def find_hand_overs(trace: Trace, runs: Sequence[Run], turn: int, earlier: Itera
             lost = _find_lost(trace, giver, run)
             found.append(
                 HandOver(
-                    turn, trace.trace_id, giver.name, run.name, run.span_id, run.start_ns,
+                    turns[run.span_id], trace.trace_id, giver.name, run.name, run.span_id, run.start_ns,
                     tuple(lost.values()), tuple(_find_replaced(lost, giver, run, known)),
                 )
             )  # fmt: skip
     return found
+
+
+def find_unread(trace: Trace, run: Run, earlier: Iterable[str]) -> list[Replaced]:
+    """Return identifiers of a run's own task that it never used, each with one that it used in its place.
+
+    The other is of the same form, and nothing that the run was given or got back names it. It may still be
+    meant: the order after A-17 is A-18.
+    """
+    if run.task is None or run.hidden:
+        return []
+    used = set(facts_of("\n".join(_use_of(step) for step in run.steps)))
+    unused = {
+        fact: written
+        for fact, written in facts_of(run.task).items()
+        if is_identifier(fact) and fact not in used
+    }
+    if not unused:
+        return []
+    known = set(facts_of("\n".join([run.task, *earlier, *_first_messages(trace, run)])))
+    return list(_pair(unused, _find_unsourced(run, known)))
+
+
+def _pair(missing: dict[str, str], others: dict[str, str]) -> Iterator[Replaced]:
+    for fact, written in missing.items():
+        other = next((name for used, name in others.items() if shape_of(used) == shape_of(fact)), None)
+        if other is not None:
+            yield Replaced(written, other)
 
 
 def _find_lost(trace: Trace, giver: Run, receiver: Run) -> dict[str, str]:
@@ -60,11 +89,7 @@ def _find_replaced(lost: dict[str, str], giver: Run, receiver: Run, earlier: lis
     if not identifiers:
         return
     known = set(facts_of("\n".join([giver.task or "", *earlier, *_results_before(giver, receiver)])))
-    unsourced = _find_unsourced(receiver, known)
-    for fact, written in identifiers.items():
-        other = next((name for used, name in unsourced.items() if shape_of(used) == shape_of(fact)), None)
-        if other is not None:
-            yield Replaced(written, other)
+    yield from _pair(identifiers, _find_unsourced(receiver, known))
 
 
 def _results_before(giver: Run, receiver: Run) -> Iterator[str]:

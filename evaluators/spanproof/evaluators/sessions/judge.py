@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.evaluators.sessions.facts import facts_of
-from spanproof.evaluators.sessions.hand_overs import find_hand_overs
-from spanproof.evaluators.sessions.model import FirstMistake, HandOver, SessionVerdict, Turn
-from spanproof.trace import Ending, Errored, Label, Layer, Outcome, Scored
+from spanproof.evaluators.sessions.hand_overs import find_hand_overs, find_unread
+from spanproof.evaluators.sessions.model import FirstMistake, HandOver, Replaced, SessionVerdict, Turn
+from spanproof.trace import Ending, Errored, Label, Layer, Outcome, Run, Scored
 
 _ALIKE = 0.75
 _NO_ANSWER = {
@@ -27,17 +27,33 @@ def judge_session(evaluations: Sequence[TraceEvaluation]) -> SessionVerdict:
     texts: list[str] = []
     for evaluation in in_order:
         runs = [each.run for each in evaluation.runs]
-        number = len(turns) + 1
-        passed_on = find_hand_overs(evaluation.trace, runs, number, texts)
+        numbers = _number_turns(runs, len(turns) + 1)
+        passed_on = find_hand_overs(evaluation.trace, runs, numbers, texts)
         for run in evaluation.runs:
             if run.run.parent_span_id is None:
-                turns.append(_judge_turn(len(turns) + 1, evaluation, run, passed_on, turns))
+                turns.append(_judge_turn(len(turns) + 1, evaluation, run, passed_on, turns, texts))
         hand_overs += passed_on
-        mistakes += _find_mistakes(evaluation, number)
+        mistakes += _find_mistakes(evaluation, numbers)
         texts += [text for run in runs for text in (run.task, run.answer and run.answer.text) if text]
     mistakes += (_mistake_of(hand_over) for hand_over in hand_overs if hand_over.replaced)
     first = min(mistakes, key=lambda each: each[0], default=None)
     return _conclude(in_order, turns, hand_overs, first[1] if first else None)
+
+
+def _number_turns(runs: Sequence[Run], first: int) -> dict[str, int]:
+    """Return the number of the turn that each run of a trace belongs to: each run without a caller is one."""
+    numbers: dict[str, int] = {}
+    for run in runs:
+        if run.parent_span_id is None:
+            numbers[run.span_id] = first
+            first += 1
+    callers = {run.span_id: run.parent_span_id for run in runs}
+    for run in runs:
+        root, left = run.span_id, len(runs)
+        while (above := callers.get(root)) is not None and left:
+            root, left = above, left - 1
+        numbers[run.span_id] = numbers.get(root, first)
+    return numbers
 
 
 def _start_ns(evaluation: TraceEvaluation) -> int:
@@ -50,8 +66,12 @@ def _judge_turn(
     run: RunEvaluation,
     hand_overs: Sequence[HandOver],
     before: Sequence[Turn],
+    earlier: Sequence[str],
 ) -> Turn:
-    label, why = _judge_run(run)
+    answering = _find_answering(run, evaluation.runs)
+    label, why = _judge_answer(run, answering)
+    if label is Label.PASS and (unread := find_unread(evaluation.trace, answering.run, earlier)):
+        label, why = None, f"{answering.run.name} {_describe_unread(unread[0])}"
     if label is not Label.FAIL:
         for each in evaluation.runs:
             if _fails(each, Layer.BOUNDARY):
@@ -66,11 +86,54 @@ def _judge_turn(
         run.run.span_id,
         run.run.name,
         request,
-        run.run.answer.text if run.run.answer is not None else None,
+        answering.run.answer.text if answering.run.answer is not None else None,
         label,
         why,
         is_retry=any(_is_same_request(request, turn.request) for turn in before),
     )
+
+
+def _find_answering(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> RunEvaluation:
+    """Return the run that answered for a turn.
+
+    That is the root, unless it has no answer and one that it handed over to has, or unless no layer judged it
+    and its answer is that of another run: a graph around its agents passes their answer on.
+    """
+    answer = root.run.answer
+    if answer is not None and any(isinstance(each, Scored) for each in _layers(root).values()):
+        return root
+    within = [each for each in _descendants(root, runs) if each.run.answer is not None]
+    answered = [each for each in within if answer is None or _words(each) == _words(root)]
+    return max(answered, key=lambda each: each.run.end_ns, default=root)
+
+
+def _descendants(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> list[RunEvaluation]:
+    parents = {each.run.span_id: each.run.parent_span_id for each in runs}
+
+    def is_within(run: RunEvaluation) -> bool:
+        above, left = run.run.parent_span_id, len(parents)
+        while above is not None and above != root.run.span_id and left:
+            above, left = parents.get(above), left - 1
+        return above == root.run.span_id
+
+    return [each for each in runs if is_within(each)]
+
+
+def _words(run: RunEvaluation) -> str:
+    return " ".join(run.run.answer.text.split()) if run.run.answer is not None else ""
+
+
+def _judge_answer(root: RunEvaluation, answering: RunEvaluation) -> tuple[Label | None, str]:
+    """Return the verdict on a turn's own run and on the one that answered for it: the worse of both."""
+    label, why = _judge_run(root)
+    if answering is root or label is Label.FAIL:
+        return label, why
+    label, why = _judge_run(answering)
+    return label, f"{answering.run.name}: {why}" if why else ""
+
+
+def _describe_unread(unread: Replaced) -> str:
+    return f"worked on {unread.used}, which nothing names, and never on {unread.given}"
 
 
 def _judge_run(run: RunEvaluation) -> tuple[Label | None, str]:
@@ -104,7 +167,9 @@ def _fails(run: RunEvaluation, layer: Layer) -> bool:
     return isinstance(outcome, Scored) and outcome.label is Label.FAIL
 
 
-def _find_mistakes(evaluation: TraceEvaluation, turn: int) -> Iterator[tuple[int, FirstMistake]]:
+def _find_mistakes(
+    evaluation: TraceEvaluation, numbers: Mapping[str, int]
+) -> Iterator[tuple[int, FirstMistake]]:
     """Each failing run of a trace: the time of the step to blame, else the end of the run."""
     for run in evaluation.runs:
         label, why = _judge_run(run)
@@ -117,6 +182,7 @@ def _find_mistakes(evaluation: TraceEvaluation, turn: int) -> Iterator[tuple[int
                 span = evaluation.trace.by_id.get(blamed.evidence[0].span_id or "")
                 if span is not None:
                     when, why = span.start_ns, blamed.explanation
+        turn = numbers[run.run.span_id]
         yield when, FirstMistake(turn, evaluation.trace.trace_id, run.run.name, why)
 
 

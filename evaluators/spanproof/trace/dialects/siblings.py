@@ -10,15 +10,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from spanproof.trace import Message, Span, SpanKind, ToolCall
+from spanproof.trace.dialects.code_act import with_code_that_ran
 from spanproof.trace.dialects.flattened import flattened_by_index
 
 _FLATTENED = {"openinference": "llm.input_messages", "traceai": "gen_ai.input.messages"}
 """Dialects whose producers drop the oldest messages first, when a span has more attributes than allowed."""
 
+_MCP = "mcp-python-sdk"
+_MOST_HOPS = 4
+"""Spans that MCP's SDK may have between a call and what serves it."""
+
 
 def put_right(spans: Sequence[Span]) -> list[Span]:
     """The spans with usage on the innermost model call only, each call once, dropped messages put back."""
-    spans = _merge_repeats(spans)
+    spans = with_code_that_ran(_merge_repeats(spans))
     by_id = {(span.trace_id, span.span_id): span for span in spans}
     callers = {
         key
@@ -45,7 +50,7 @@ def _merge_repeats(spans: Sequence[Span]) -> list[Span]:
     if len(merged) != len(spans):
         return list(spans)  # ids that are not unique say nothing of who calls whom
     for key in merged:
-        above = (key[0], merged[key].parent_id or "")
+        above = _find_caller(key, merged)
         span, parent = merged[key], merged.get(above)
         if parent is None or not _is_same_call(span, parent) or not (_is_bare(span) or _is_bare(parent)):
             continue
@@ -54,6 +59,17 @@ def _merge_repeats(spans: Sequence[Span]) -> list[Span]:
         elif not _is_bare(parent):
             merged[key], merged[above] = _as_chain(span), _with_facts_of(parent, span)
     return list(merged.values())
+
+
+def _find_caller(key: tuple[str, str], spans: Mapping[tuple[str, str], Span]) -> tuple[str, str]:
+    """The parent of a span, past what MCP's SDK records of sending the call."""
+    above = (key[0], spans[key].parent_id or "")
+    for _ in range(_MOST_HOPS):
+        parent = spans.get(above)
+        if parent is None or parent.scope != _MCP or parent.kind is SpanKind.TOOL:
+            break
+        above = (key[0], parent.parent_id or "")
+    return above
 
 
 def _is_same_call(span: Span, parent: Span) -> bool:

@@ -20,9 +20,16 @@ _DSPY_WORKINGS = frozenset({"trajectory", "reasoning"})
 
 
 def unwrap(raw: RawSpan, reading: Reading) -> Reading:
-    """The reading without the machinery of the framework that its scope names."""
-    shape = _SHAPES.get(raw.scope.rpartition(".")[2])
-    return shape(raw, reading) if shape is not None else reading
+    """The reading without the machinery of the framework that its scope names.
+
+    An export that has no scopes, as Phoenix's, shows it by the form of a value alone.
+    """
+    if not raw.scope:
+        for shape in (_llama_index_values, _dspy, _crewai):
+            reading = shape(raw, reading)
+        return reading
+    named = _SHAPES.get(raw.scope.rpartition(".")[2])
+    return named(raw, reading) if named is not None else reading
 
 
 def _llama_index(raw: RawSpan, reading: Reading) -> Reading:
@@ -33,6 +40,11 @@ def _llama_index(raw: RawSpan, reading: Reading) -> Reading:
         # A helper of the model's class around the call, or one that only makes its request.
         around = not given.keys().isdisjoint({"messages", "chat_history"})
         return Reading(SpanKind.CHAIN, error=reading.error) if around else reading
+    return _llama_index_values(raw, reading)
+
+
+def _llama_index_values(raw: RawSpan, reading: Reading) -> Reading:
+    given = _fields(reading.input)
     if reading.kind is SpanKind.CHAIN and "init_state" in given:
         # A workflow's run: its input is the state of the workflow, the task is in the first model call.
         return Reading(SpanKind.AGENT, agent=raw.name.removesuffix(".run"), error=reading.error)
@@ -48,7 +60,7 @@ def _dspy(raw: RawSpan, reading: Reading) -> Reading:
     if reading.tool is not None:
         return replace(reading, tool=replace(reading.tool, name=reading.tool.name.removesuffix(".__call__")))
     result = _fields(reading.output)
-    if reading.kind is not SpanKind.CHAIN or "trajectory" not in result:
+    if reading.kind is not SpanKind.CHAIN or "trajectory" not in result or "forward" not in raw.name:
         return reading
     given = _fields(reading.input)
     arguments = given.get("input_args")

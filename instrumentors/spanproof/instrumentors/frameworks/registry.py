@@ -10,7 +10,12 @@ from typing import Any, Final, Protocol
 
 from spanproof.instrumentors.spans.tracing import Tracing
 
-_PACKAGES: Final = {"smolagents": "smolagents", "langchain": "langchain", "openai-agents": "openai_agents"}
+_PACKAGES: Final = {
+    "smolagents": "smolagents",
+    "langchain": "langchain",
+    "openai-agents": "openai_agents",
+    "mcp": "mcp",
+}
 FRAMEWORKS: Final = tuple(_PACKAGES)
 """Names of all frameworks, each also the name of the extra that installs it."""
 
