@@ -7,7 +7,7 @@ import json
 import pytest
 
 from spanproof.evaluators.layers.groundedness import Verdict, ground
-from spanproof.evaluators.layers.groundedness.solve.derive import Op
+from spanproof.evaluators.layers.groundedness.solve.asked import Op
 from spanproof.evaluators.layers.groundedness.solve.solver import solve
 from spanproof.evaluators.layers.groundedness.sources.model import Context, gather
 

@@ -99,6 +99,7 @@ class Question:
     words: frozenset[str] = frozenset()
     anchors: Sequence[Anchor] = ()
     years: frozenset[int] = frozenset()
+    text: str = ""
 
 
 @dataclass(slots=True)
@@ -169,7 +170,7 @@ def _read_question(question: str, base: FactBase) -> Question:
     mentions = scan(question)
     words = frozenset(base_form(word) for word, _, _ in word_spans(question.replace("_", " "))) - STOP
     years = frozenset(year for mention in mentions for year in _year_of(mention.value))
-    return Question(words, find_anchors(question, mentions, base), years)
+    return Question(words, find_anchors(question, mentions, base), years, question)
 
 
 def is_claim(mention: Mention, read: AnswerFrames, field_words: Collection[str] = ()) -> bool:

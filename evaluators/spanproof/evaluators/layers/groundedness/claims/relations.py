@@ -16,8 +16,8 @@ from spanproof.evaluators.layers.groundedness.claims.anchors import Anchor
 from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames
 from spanproof.evaluators.layers.groundedness.claims.outline import clause_breaks
 from spanproof.evaluators.layers.groundedness.model import ClaimKind
-from spanproof.evaluators.layers.groundedness.values.model import Kind
-from spanproof.evaluators.layers.groundedness.values.words import base_form, word_spans
+from spanproof.evaluators.layers.groundedness.values.model import Kind, is_year
+from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, word_spans
 
 _MAX_RELATIONS = 20
 _PHRASE = 5
@@ -25,6 +25,10 @@ _UNLIKE = re.compile(
     r"(?:\b(?:second|third|fourth|fifth|next|one of(?: the)?|among(?: the)?|not(?: the)?|isn['’]t(?: the)?|two|three|four|five|\d+|"  # noqa: E501
     r"at|of|if|whether|which|what|find(?:ing)?|almost|nearly|probably|likely)\s+(?:the\s+)?)\Z",
     re.IGNORECASE,
+)
+_WHICH_YEAR = re.compile(r"\b(?:which|what)\s+(?:\w+\s+)?year\b", re.IGNORECASE)
+_IN_YEAR = re.compile(
+    r"\b(?:in|during|year|fy)\s+(?:fiscal\s+)?(?:the\s+)?(?:year\s+)?(?:is\s+|was\s+)?\Z", re.IGNORECASE
 )
 _THE = re.compile(r"\b(?:the|has|have|had|with|its|their)\s+\Z", re.IGNORECASE)
 _BARE = frozenset(("most", "least", "latest", "maximum", "minimum"))
@@ -52,6 +56,22 @@ class Relation:
     sentence: frozenset[str]
     subjects: tuple[Anchor, ...]
     objects: tuple[Anchor, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodRelation:
+    """A superlative over years: "revenue was highest in 2019", or "2019" where the question is for a year.
+
+    Attributes:
+        sign: 1 where the year is said to have the most, -1 where the least.
+        words: base forms of the words that may name what is compared.
+    """
+
+    start: int
+    end: int
+    sign: int
+    year: int
+    words: frozenset[str]
 
 
 @lru_cache(maxsize=1)
@@ -98,6 +118,26 @@ def find_relations(read: AnswerFrames) -> list[Relation]:
         words = frozenset(_base_forms(read, low, high))
         found.append(Relation(kind, *match.span(), sign, fields, phrase, words, subjects, objects))
     return found
+
+
+def find_period_relations(read: AnswerFrames) -> Iterator[PeriodRelation]:
+    """Yield the superlatives of sentences that state one year, and of a question for a year with a short answer."""  # noqa: E501
+    years = [each for each in read.mentions if is_year(each.value)]
+    for mention in years[:_MAX_RELATIONS]:
+        low, high = read.sentence_at(read.line_at(mention.start), mention.start)
+        alone = sum(low <= each.start < high for each in years) == 1
+        question = read.question.text if len(years) == 1 and _WHICH_YEAR.search(read.question.text) else ""
+        text = read.answer[low:high]
+        said = [_lexicon()[match.group().lower()] for match in _words().finditer(question or text)]
+        superlative = [sign for kind, sign, _ in said if question or kind is ClaimKind.SUPERLATIVE]
+        if not alone or len(superlative) != 1 or (not question and SOFT.search(text)):
+            continue
+        if not question and not _IN_YEAR.search(read.answer[low : mention.start]):
+            continue
+        words = frozenset(base_form(word) for word, _, _ in word_spans((question or text).replace("_", " ")))
+        yield PeriodRelation(
+            mention.start, mention.end, superlative[0], int(mention.value.number), words - STOP
+        )
 
 
 def _base_forms(read: AnswerFrames, low: int, high: int) -> tuple[str, ...]:

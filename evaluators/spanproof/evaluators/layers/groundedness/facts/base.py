@@ -20,6 +20,7 @@ from spanproof.evaluators.layers.groundedness.values.words import base_form, bas
 MAX_FACTS = 40_000
 _LONG_TEXT = 90
 _BRACKETED = re.compile(r"\s*\(\s*[$€£]?\s*[\d.,]+\s*\)\s*%?\s*\Z")
+_PERCENTS = re.compile(r"%\s*\)?\Z|\(%|\A%")
 _BARE_NUMBER = re.compile(r"[#\d]\d{3,}")
 _LAST_DIGITS = re.compile(r"(?<=[a-z_-])\d{4,}\Z")
 _BOOLS = {"true": True, "false": False, "yes": True, "no": False}
@@ -230,6 +231,8 @@ class FactBase:
                 kind = {"money": Kind.MONEY, "USD": Kind.MONEY, "EUR": Kind.MONEY, "GBP": Kind.MONEY, "%": Kind.PERCENT, "": Kind.NUMBER}.get(unit, Kind.QUANTITY)  # fmt: skip  # noqa: E501
                 unit = "" if unit == "money" else unit
                 return replace(value, kind=kind, unit=unit, number=value.number * factor, step=value.step * factor), 1.0, unit == ""  # fmt: skip  # noqa: E501
+        if value.kind is Kind.NUMBER and path and _PERCENTS.search(path[-1]):
+            return replace(value, kind=Kind.PERCENT, unit="%"), 1.0, True
         group = self.records[record].group
         if value.kind in (Kind.NUMBER, Kind.MONEY) and value.scale == 1 and group in self.scales:
             return value, self.scales[group], True

@@ -15,6 +15,7 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule as Rule
 from spanproof.evaluators.layers.groundedness.choose.features import (
     find_refutation,
     is_given,
+    is_operand,
     is_unmistakable,
     same_digits,
     slipped,
@@ -31,8 +32,9 @@ from spanproof.evaluators.layers.groundedness.model import (
     Grounding,
     Verdict,
 )
+from spanproof.evaluators.layers.groundedness.solve.asked import Derived, Op
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding
-from spanproof.evaluators.layers.groundedness.solve.derive import Derivation, Derived, Op
+from spanproof.evaluators.layers.groundedness.solve.derive import Derivation
 from spanproof.evaluators.layers.groundedness.solve.directions import Direction
 from spanproof.evaluators.layers.groundedness.solve.match import Match
 from spanproof.evaluators.layers.groundedness.solve.relations import Settled
@@ -64,6 +66,8 @@ _KNOWN_NAME = 0.9
 """An identifier that a source has is a name of something: whether it is the right one, the values by it show."""  # noqa: E501
 
 
+_ASKED = 1.5
+"""So well a result of the operation that a claim names has to fit to stand against the stated value."""
 _KNOWN_STATE = 0.75
 """A state that the record which is named has, with no rival named better."""
 _RELATION_RULES = {
@@ -165,6 +169,7 @@ def _value(
     if (
         Rule.LONE_RECORD in rules
         and probability < _UNMISTAKABLE
+        and not is_operand(binding, derivation)
         and is_unmistakable(binding, solved.base, solved.sources, solved.read)
     ):
         rule, probability = Rule.LONE_RECORD, _UNMISTAKABLE
@@ -251,6 +256,9 @@ def _why_wrong(
         if like is not None and not binding.equal:
             return Cause.UNKNOWN_IDENTIFIER, evidence_of(like, solved)
         return None, None
+    asked = derivation.asked
+    if asked.other is not None and asked.hit is None and asked.other_fit >= _ASKED:
+        return Cause.OTHER_RESULT, _evidence_of_program(asked.other, solved)
     unit = frame.mention.value.unit
     values = [
         each for each in others if each.fact.role is not Role.HEADER and not _names_value(each.fact, solved)
