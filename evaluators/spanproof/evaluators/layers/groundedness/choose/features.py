@@ -25,6 +25,7 @@ from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
 _ONE_NUMBER = re.compile(r"\D*(?P<digits>\d[\d,.]*\d|\d)[^\d\w]{0,3}[^\W\d]*[^\d\w]*")
+_SCALE_WORDS = re.compile(r"\b(?:thousands?|millions?|billions?|mn|bn|000s?|k|m)\b|['’]000", re.I)
 _BEST = 8
 _MAX_BARE = 80
 _NEAR = 40
@@ -232,8 +233,16 @@ def slipped(said: str, known: str) -> bool:
 
 
 def same_digits(binding: Binding, rival: Scored, base: FactBase) -> bool:
-    """Return whether a rival differs in its sign or its scale only: which of them is meant is not certain."""
+    """Return whether a rival differs in its sign or its scale only: which of them is meant is not certain.
+
+    A thousand times a plain number is no other scale where no words of the source say so.
+    """
     text = base.texts[rival.fact.source][rival.fact.start : rival.fact.end]
+    said, known = binding.frame.mention.value, rival.fact.value
+    plain = said.factor == known.factor == rival.fact.factor == 1.0 and said.kind is not Kind.PERCENT
+    times = abs(said.number / known.number) if known.number else 0.0
+    if plain and round(times) in (1000, 1_000_000) and not _SCALE_WORDS.search(base.texts[rival.fact.source]):
+        return False
     return _significant(text.strip("#$€£ ()")) == _significant(binding.frame.text.strip("#$€£ ()"))
 
 

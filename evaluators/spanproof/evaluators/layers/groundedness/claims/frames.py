@@ -24,8 +24,7 @@ from spanproof.evaluators.layers.groundedness.values.model import (
     is_year,
     same_date,
 )
-from spanproof.evaluators.layers.groundedness.values.relative import with_relatives
-from spanproof.evaluators.layers.groundedness.values.scan import scan
+from spanproof.evaluators.layers.groundedness.values.scan import scan, with_relatives
 from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, classes_of, word_spans
 
 
@@ -145,7 +144,11 @@ def read_frames(
         else scan(answer)
     )
     read = AnswerFrames(answer, read_outline(answer), mentions, find_anchors(answer, mentions, base))
-    amounts = [each for each in mentions if each.value.kind in NUMERIC and not is_year(each.value)]
+    amounts = [
+        each
+        for each in mentions
+        if each.value.kind in NUMERIC and not is_year(each.value) and not each.spelled
+    ]
     starts = [each.start for each in amounts]
     # The digits and the unit of another amount name nothing.
     read.words = [

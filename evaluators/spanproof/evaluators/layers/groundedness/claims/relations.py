@@ -1,4 +1,4 @@
-"""Relations that an answer states between records: superlatives and comparisons.
+"""Relations that an answer states: superlatives, comparisons, and directions of a change.
 
 In: the frames of an answer. Out: relations: the word, which way it goes, the fields it may be about, and the
 names of records around it. "At least 5", "one of the largest" and the like are none.
@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
+from itertools import pairwise
 
 from spanproof.evaluators.layers.groundedness.claims.anchors import Anchor
-from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames
+from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames, Frame
 from spanproof.evaluators.layers.groundedness.claims.outline import clause_breaks
 from spanproof.evaluators.layers.groundedness.model import ClaimKind
 from spanproof.evaluators.layers.groundedness.values.model import Kind, is_year
@@ -26,6 +27,8 @@ _UNLIKE = re.compile(
     r"at|of|if|whether|which|what|find(?:ing)?|almost|nearly|probably|likely)\s+(?:the\s+)?)\Z",
     re.IGNORECASE,
 )
+_FROM = re.compile(r"\bfrom\s+[$€£]?\Z", re.IGNORECASE)
+_TO = re.compile(r"\A[^.;\n]{0,40}?\bto\s+[$€£]?\Z", re.IGNORECASE)
 _WHICH_YEAR = re.compile(r"\b(?:which|what)\s+(?:\w+\s+)?year\b", re.IGNORECASE)
 _IN_YEAR = re.compile(
     r"\b(?:in|during|year|fy)\s+(?:fiscal\s+)?(?:the\s+)?(?:year\s+)?(?:is\s+|was\s+)?\Z", re.IGNORECASE
@@ -76,10 +79,10 @@ class PeriodRelation:
 
 @lru_cache(maxsize=1)
 def _lexicon() -> dict[str, tuple[ClaimKind, int, frozenset[str]]]:
-    text = (resources.files(__package__) / "comparatives.txt").read_text(encoding="utf-8")
+    text = (resources.files(__package__) / "relations.txt").read_text(encoding="utf-8")
     found = {}
     for line in text.splitlines():
-        if line and line[0] != "#":
+        if line and line[0] != "#" and not line.startswith("direction"):
             form, word, sign, *fields = line.split()
             kind = ClaimKind.SUPERLATIVE if form == "superlative" else ClaimKind.COMPARISON
             found[word.replace("_", " ")] = (
@@ -169,3 +172,52 @@ def _in_clause(names: list[Anchor], read: AnswerFrames, low: int, high: int, pla
     stop = min((each for each in breaks if each > place), default=high)
     near = [each for each in names if start <= each.start < stop]
     yield from near or names
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """A direction with the values it is about.
+
+    Attributes:
+        start, end: the characters of its word.
+        fits: whether the values go that way.
+    """
+
+    start: int
+    end: int
+    fits: bool
+    first: Frame
+    last: Frame
+
+
+@lru_cache(maxsize=1)
+def _signs() -> dict[str, int]:
+    lines = (resources.files(__package__) / "relations.txt").read_text(encoding="utf-8").splitlines()
+    said = [line.split()[1:] for line in lines if line.startswith("direction")]
+    return {word: 1 if sign == "+" else -1 for sign, *words in said for word in words}
+
+
+def find_directions(read: AnswerFrames) -> Iterator[Direction]:
+    """Yield each direction before "from A to B" in its sentence, where the two values differ."""
+    answer = read.answer
+    for first, last in pairwise(read.frames):
+        start, value = first.mention.start, first.mention.value
+        low, _ = read.sentence_at(first.line, start)
+        if not _FROM.search(answer[max(low, start - 8) : start]) or not _TO.match(
+            answer[first.mention.end : last.mention.start]
+        ):
+            continue
+        if value.kind is not last.mention.value.kind or value.number == last.mention.value.number:
+            continue
+        if is_year(value) and is_year(last.mention.value):
+            continue
+        words = [
+            match for match in re.finditer(r"[a-z]+", answer[low:start].lower()) if match.group() in _signs()
+        ]
+        # "The increase / (decrease)" names both ways.
+        if words and len({_signs()[word.group()] for word in words}) == 1:
+            word = words[-1]
+            rises = last.mention.value.number > value.number
+            yield Direction(
+                low + word.start(), low + word.end(), (_signs()[word.group()] > 0) == rises, first, last
+            )

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Frame
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase
@@ -50,6 +51,7 @@ _PLAIN = (
     (re.compile(rf"\b(?:{_MOVES}|difference)\s*(?:/\s*\(?\w+\)?)?\s+(?:in|of|between|from)\b|\b(?:grew|rose|fell|increased|decreased|declined|dropped)\s+by\s+\Z", re.I), frozenset((Op.DIFFERENCE,))),  # noqa: E501
     (re.compile(r"\b(?:sum\s+of|combined|altogether)\b", re.I), frozenset((Op.SUM,))),
 )  # fmt: skip
+_IN_PERCENT = re.compile(r"\bpercent(?:age)?\s+(?:change|increase|decrease|growth)\b", re.I)
 _NAMES = {
     Op.MEAN: ("average", "mean"),
     Op.CHANGE: ("change", "increase", "decrease", "growth", "variance", "%"),
@@ -62,8 +64,7 @@ _SIGNS = {Op.SUM: " + ", Op.DIFFERENCE: " - ", Op.PRODUCT: " × ", Op.RATIO: " /
 _NAME_FORMS = {op: frozenset(map(base_form, words)) for op, words in _NAMES.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Derived:
+class Derived(NamedTuple):
     """A program's result.
 
     Attributes:
@@ -117,9 +118,9 @@ def find_asked(frame: Frame, read: AnswerFrames) -> frozenset[Op]:
     """Return the operations that a claim's sentence names before its value; of a short answer, the question."""  # noqa: E501
     low, _ = read.sentence_at(frame.line, frame.mention.start)
     text = read.answer[max(low, frame.mention.start - _MAX_SENTENCE) : frame.mention.start]
-    kinds = _PERCENT if frame.mention.value.kind is Kind.PERCENT else _PLAIN
     for said in (text, read.question.text):
-        for pattern, ops in kinds:
+        percent = frame.mention.value.kind is Kind.PERCENT or _IN_PERCENT.search(said)
+        for pattern, ops in _PERCENT if percent else _PLAIN:
             if pattern.search(said):
                 return ops
     return frozenset()

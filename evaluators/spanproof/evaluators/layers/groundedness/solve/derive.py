@@ -8,9 +8,10 @@ the width of what its written precision allows. Work is bounded by the size of t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from math import exp
 
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Bound, Frame
@@ -34,6 +35,7 @@ _ROWS = 6
 _CUED = 0.1
 _CELLS = 40
 _BACKWARDS = 0.15
+_UNITS = frozenset((Kind.MONEY, Kind.QUANTITY))
 MAX_COUNT = 5000
 
 
@@ -75,13 +77,13 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
     frame = binding.frame
     if frame.mention.value.kind not in NUMERIC:
         return Derivation((), (), 0.0)
-    results = list(_results(binding, read, binder, scopes))
+    ops = find_asked(frame, read)
+    results = list(_results(binding, read, binder, scopes, ops))
     target = frame.mention.value.number
     plain = frame.mention.value.amount
     step = frame.mention.value.step
     width = max(step, 0.1 * abs(target)) if frame.bound is Bound.ABOUT else step
     hits, misses = [], []
-    ops = find_asked(frame, read)
     asked: dict[bool, list[tuple[float, Derived]]] = {True: [], False: []}
     near = 0
     low, high = 0.6 * abs(target), 1.5 * abs(target)
@@ -121,11 +123,11 @@ def _cued(op: Op, frame: Frame) -> bool:
 
 
 def _results(
-    binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[int, float]
+    binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[int, float], ops: Collection[Op]
 ) -> Iterator[Derived]:
     frame = binding.frame
     said = frame.mention.value
-    percent = said.kind is Kind.PERCENT
+    percent = said.kind is Kind.PERCENT or Op.CHANGE in ops
     cues = {op: _cued(op, frame) for op in Op}
     pool = _pool(binding)
     pairs = [(pool[i], pool[j]) for i in range(len(pool)) for j in range(i + 1, len(pool))]
@@ -187,25 +189,42 @@ def _of_pair(one: Scored, two: Scored, percent: bool, cues: dict[Op, bool], kind
             if low:
                 change = result((high - low) / abs(low) * 100, Op.CHANGE, pair)
                 # A change goes from the earlier value to the later one.
-                yield change if pair is facts else replace(change, fit=fit - _BACKWARDS)
+                yield change if pair is facts else change._replace(fit=fit - _BACKWARDS)
                 yield result(high / low * 100, Op.RATIO, pair)
     elif kind is Kind.NUMBER and compatible:
         for high, low, pair in ((x, y, facts), (y, x, facts[::-1])):
             if low:
                 yield result(high / low, Op.RATIO, pair)
-    if not percent and kind in (Kind.MONEY, Kind.NUMBER) and float(min(abs(a), abs(b))).is_integer():
+    if percent:
+        return
+    # A price each is a ratio of money to a count; a share of a count is a count.
+    for per, plain in ((one, two), (two, one)):
+        amount = plain.fact.value.number * plain.fact.factor
+        if (
+            kind is not Kind.NUMBER
+            and per.fact.value.kind in _UNITS
+            and plain.fact.value.kind is Kind.NUMBER
+            and amount
+        ):
+            yield result(per.fact.value.number * per.fact.factor / amount, Op.RATIO, (per.fact, plain.fact))
+        if per.fact.value.kind is Kind.PERCENT and plain.fact.value.kind is not Kind.PERCENT:
+            yield result(per.fact.value.number / 100 * amount, Op.SHARE, (per.fact, plain.fact))
+    counted = float(min(abs(a), abs(b))).is_integer() or one.fact.record == two.fact.record
+    if kind in (Kind.MONEY, Kind.NUMBER) and counted:
         yield result(a * b, Op.PRODUCT, facts)
 
 
 def _later(one: Fact, two: Fact) -> bool:
     """Whether the first of two facts is of a later year by its path, else the first written."""
-    years = [
-        max([int(word) for word in fact.words if len(word) == 4 and word.isdigit()], default=0)
-        for fact in (one, two)
-    ]
+    years = _year_of(one.words), _year_of(two.words)
     if years[0] != years[1]:
         return years[0] > years[1]
     return (one.source, one.start) < (two.source, two.start)
+
+
+@lru_cache(maxsize=8192)
+def _year_of(words: frozenset[str]) -> int:
+    return max([int(word) for word in words if len(word) == 4 and word.isdigit()], default=0)
 
 
 def _of_columns(

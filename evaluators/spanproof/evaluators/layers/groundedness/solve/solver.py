@@ -10,14 +10,18 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, read_frames
-from spanproof.evaluators.layers.groundedness.claims.relations import find_period_relations, find_relations
+from spanproof.evaluators.layers.groundedness.claims.relations import (
+    Direction,
+    find_directions,
+    find_period_relations,
+    find_relations,
+)
 from spanproof.evaluators.layers.groundedness.claims.states import States, find_states
 from spanproof.evaluators.layers.groundedness.facts.base import FactBase
 from spanproof.evaluators.layers.groundedness.facts.read import read_facts
 from spanproof.evaluators.layers.groundedness.solve.asked import find_asked
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder, Binding
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation, derive
-from spanproof.evaluators.layers.groundedness.solve.directions import Direction, find_directions
 from spanproof.evaluators.layers.groundedness.solve.relations import (
     Settled,
     Tables,
@@ -75,7 +79,7 @@ def solve(
         *settle_periods(find_period_relations(read), tables),
         *settle_quantifiers(stated, read, holder, tables),
     ]
-    solved.denials = find_denials(read, base)
+    solved.denials = find_denials(read, base, outputs)
     solved.directions = list(find_directions(read))
     return solved
 

@@ -30,6 +30,7 @@ _DENIAL = re.compile(
 _DENIAL_OF_SOURCE = re.compile(
     r"\b(?:not|no|none|never|cannot|unable|failed|without|only|missing|empty)\b|n['’]t\b", re.IGNORECASE
 )
+_DONE = ("was", "were", "has", "have", "had", "did")
 _BEHIND = 40
 _AMOUNTS = (Kind.MONEY, Kind.NUMBER)
 
@@ -152,32 +153,40 @@ class StateBinder:
         return best
 
 
-def find_denials(read: AnswerFrames, base: FactBase) -> list[tuple[int, int]]:
+def find_denials(read: AnswerFrames, base: FactBase, outputs: int) -> list[tuple[int, int]]:
     """Return where an answer denies something that no source denies: nothing else says whether it is so.
 
-    What a field that is false or nothing is named by, is denied by it.
+    What a field that is false or nothing is named by, is denied by it. What has not been done only an output
+    can say: a policy that it may not be done says nothing of it.
     """
     found: list[tuple[int, int]] = []
-    known: list[frozenset[str]] | None = None
+    known: dict[bool, list[frozenset[str]]] = {}
     for match in _DENIAL.finditer(read.answer):
         low, high = read.sentence_at(read.line_at(match.start()), match.start())
         if SOFT.search(read.answer[low:high]):
             continue
         after = [word for word, _, _ in word_spans(read.answer[match.end() : high])]
         denied = [base_form(word) for word in after if base_form(word) not in STOP][:_DENIED]
-        if known is None:
-            known = _known_denials(base)
-        if denied and not any(len(words.intersection(denied)) >= min(2, len(denied)) for words in known):
+        done = match.group().lower().startswith(_DONE)
+        if done not in known:
+            known[done] = _known_denials(base, outputs if done else len(base.texts))
+        if denied and not any(
+            len(words.intersection(denied)) >= min(2, len(denied)) for words in known[done]
+        ):
             found.append(match.span())
     return found
 
 
-def _known_denials(base: FactBase) -> list[frozenset[str]]:
+def _known_denials(base: FactBase, sources: int) -> list[frozenset[str]]:
     """Return the words about each denial of the sources, and the names of fields that are false or nothing."""  # noqa: E501
     known = []
-    for text in base.texts:
+    for text in base.texts[:sources]:
         for match in islice(_DENIAL_OF_SOURCE.finditer(text), _MOST):
             around = text[max(0, match.start() - _AROUND) : match.end() + _AROUND]
             known.append(frozenset(base_form(word) for word, _, _ in word_spans(around)))
-    known += [fact.words for fact in base.by_kind[Kind.BOOL][:_MOST] if not fact.value.number]
+    known += [
+        fact.words
+        for fact in base.by_kind[Kind.BOOL][:_MOST]
+        if not fact.value.number and fact.source < sources
+    ]
     return known

@@ -7,7 +7,9 @@ means is worked out from its named group. Numbers inside longer words belong to 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
 from functools import lru_cache
 from importlib import resources
 
@@ -63,10 +65,16 @@ def _lines(name: str) -> list[list[str]]:
 
 
 UNITS: dict[str, tuple[str, float]] = {
-    name: (dimension, float(factor)) for dimension, factor, *names in _lines("units.txt") for name in names
+    name: (dimension, float(factor))
+    for dimension, factor, *names in _lines("units.txt")
+    if dimension != "month"
+    for name in names
 }
 MONTHS: dict[str, int] = {
-    name: number for _, *names in _lines("months.txt") for number, name in enumerate(names, 1)
+    name: number
+    for dimension, _, *names in _lines("units.txt")
+    if dimension == "month"
+    for number, name in enumerate(names, 1)
 }
 _MONTH = "|".join(sorted(map(re.escape, MONTHS), key=len, reverse=True))
 _NUMERAL = (
@@ -119,7 +127,46 @@ def scan(text: str) -> list[Mention]:
         found.extend(_read(match))
         if len(found) >= MAX_MENTIONS:
             break
+    return _with_durations(text, found)
+
+
+def _with_durations(text: str, mentions: list[Mention]) -> list[Mention]:
+    """Return mentions with the parts of a duration as one: `2 h 45 min`, `1m 05s`."""
+    found: list[Mention] = []
+    for mention in mentions:
+        last = found[-1] if found else None
+        if (
+            last is None
+            or mention.spelled
+            or last.spelled
+            or text[last.end : mention.start].strip(" \u00a0") not in ("", "and")
+        ):
+            found.append(mention)
+            continue
+        one, two = _in_time(last, text, mention.start), mention.value
+        whole = (
+            one is not None and two.kind is Kind.QUANTITY and two.unit == "time" and one.factor > two.factor
+        )
+        if one is None or not whole or two.amount >= round(one.factor / two.factor):
+            found.append(mention)
+            continue
+        value = Value(Kind.QUANTITY, one.number + two.number, two.step, "time", factor=two.factor)
+        found[-1] = Mention(value, last.start, mention.end)
     return found
+
+
+def _in_time(mention: Mention, text: str, following: int) -> Value | None:
+    """Return a duration; a metre is a minute right before seconds."""
+    value = mention.value
+    if value.kind is not Kind.QUANTITY:
+        return None
+    if (
+        value.unit == "length"
+        and text[mention.start : following].strip().endswith("m")
+        and value.factor == 1.0
+    ):
+        return replace(value, unit="time", number=value.number * 60, step=value.step * 60, factor=60.0)
+    return value if value.unit == "time" else None
 
 
 @lru_cache(maxsize=8192)
@@ -286,3 +333,49 @@ def _spelled(match: re.Match[str]) -> Mention:
         dimension, times = UNITS[match.group("wunit").lower()]
         kind, amount = Kind.QUANTITY, amount * times
     return Mention(Value(kind, float(amount), 0.0, dimension), *match.span(), spelled=True)
+
+
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_SMALL = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_RELATIVE = re.compile(
+    rf"""\b(?:(?P<near>today|tonight|tomorrow|yesterday)
+    |in\s+(?P<in>\d{{1,3}}|{"|".join(_SMALL)})\s+(?P<in_unit>days?|weeks?)\b(?!\s+ago)
+    |(?P<ago>\d{{1,3}}|{"|".join(_SMALL)})\s+(?P<ago_unit>days?|weeks?)\s+ago
+    |(?P<side>next|last|this)\s+(?P<day>{"|".join(_DAYS)}))\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_NEAR = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1}
+
+
+def with_relatives(text: str, mentions: list[Mention], today: date, known: Sequence[Value]) -> list[Mention]:
+    """Return a text's mentions with those of relative dates, which take the place of their numbers."""
+    found = []
+    for match in _RELATIVE.finditer(text):
+        day = _day(match, today)
+        counted = match.group("in") or match.group("ago")
+        # "in four days" is a duration as well: it is a date only where a source has that date.
+        if day is not None and (
+            not counted or any(each.date == (day.year, day.month, day.day) for each in known)
+        ):
+            found.append(Mention(Value(Kind.DATE, date=(day.year, day.month, day.day)), *match.span()))
+    kept = [each for each in mentions if not any(one.start <= each.start < one.end for one in found)]
+    return sorted([*kept, *found], key=lambda mention: mention.start)
+
+
+def _day(match: re.Match[str], today: date) -> date | None:
+    near = match.group("near")
+    if near:
+        return today + timedelta(days=_NEAR[near.lower()])
+    for name, sign in (("in", 1), ("ago", -1)):
+        count = match.group(name)
+        if count:
+            number = int(count) if count.isdigit() else _SMALL.index(count.lower())
+            weeks = match.group(f"{name}_unit").lower().startswith("week")
+            return today + timedelta(days=sign * number * (7 if weeks else 1))
+    weekday = _DAYS.index(match.group("day").lower())
+    ahead = (weekday - today.weekday()) % 7
+    side = match.group("side").lower()
+    if side == "last":
+        return today - timedelta(days=(today.weekday() - weekday) % 7 or 7)
+    # "next Monday" is the coming one to some and the one after to others: of the two only the first is read.
+    return today + timedelta(days=ahead or (7 if side == "next" else 0))

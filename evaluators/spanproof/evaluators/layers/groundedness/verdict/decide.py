@@ -23,6 +23,8 @@ from spanproof.evaluators.layers.groundedness.choose.features import (
     value_features,
 )
 from spanproof.evaluators.layers.groundedness.choose.model import Choice
+from spanproof.evaluators.layers.groundedness.claims.frames import Frame
+from spanproof.evaluators.layers.groundedness.claims.relations import Direction
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, Role
 from spanproof.evaluators.layers.groundedness.model import (
     Cause,
@@ -33,9 +35,8 @@ from spanproof.evaluators.layers.groundedness.model import (
     Verdict,
 )
 from spanproof.evaluators.layers.groundedness.solve.asked import Derived, Op
-from spanproof.evaluators.layers.groundedness.solve.bind import Binding
+from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation
-from spanproof.evaluators.layers.groundedness.solve.directions import Direction
 from spanproof.evaluators.layers.groundedness.solve.match import Match
 from spanproof.evaluators.layers.groundedness.solve.relations import Settled
 from spanproof.evaluators.layers.groundedness.solve.solver import Solved
@@ -265,11 +266,20 @@ def _why_wrong(
     ]
     rival = next(iter(sorted(values, key=lambda each: each.fact.value.unit != unit)), None)
     digits = same_digits(binding, rival, solved.base) if rival is not None else True
-    if rival is not None and rival.name + rival.scope > 0.6 and not digits:
+    near = rival is not None and (rival.name + rival.scope > 0.6 or _shares_date(frame, rival))
+    if rival is not None and near and not digits:
         return Cause.OTHER_VALUE, evidence_of(rival.fact, solved)
     if derivation.misses and derivation.misses[0].fit > 1.0:
         return Cause.OTHER_RESULT, _evidence_of_program(derivation.misses[0], solved)
     return None, None
+
+
+def _shares_date(frame: Frame, rival: Scored) -> bool:
+    """Return whether two dates differ in one part only."""
+    said, known = frame.mention.value.date, rival.fact.value.date
+    if said is None or known is None:
+        return False
+    return sum(one == other for one, other in zip(said, known, strict=True) if one is not None) >= 2
 
 
 def _is_sum_in_record(binding: Binding, solved: Solved) -> bool:
@@ -307,6 +317,8 @@ def _state(binding: StateBinding, solved: Solved, choice: Choice, rules: frozens
     start, end = frame.mention.start, frame.mention.end
     claim = Claim(frame.text, start, end, ClaimKind.STATUS, Verdict.UNCERTAIN, Cause.OPEN, probability)
     said_here = binding.equal is not None and binding.equal_scope >= binding.other_scope
+    # "Business: $130" names a field, and the value behind it is another field's.
+    said_here = said_here and binding.beside >= 0
     known = said_here and binding.equal_name >= binding.other_name and Rule.KNOWN_STATE in rules
     if known and probability < _KNOWN_STATE:
         probability = _KNOWN_STATE
