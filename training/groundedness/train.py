@@ -145,7 +145,9 @@ def _constant(probability: float) -> Choice:
 
 
 _NEVER, _ALWAYS = _constant(0.0), _constant(1.0)
-_REFUTING = frozenset((Rule.SLIP, Rule.LATER_WORD, Rule.ONLY_VALUE, Rule.UNKNOWN_IDENTIFIER))
+_REFUTING = frozenset(
+    (Rule.SLIP, Rule.LATER_WORD, Rule.ONLY_VALUE, Rule.UNKNOWN_IDENTIFIER, Rule.OTHER_FIELD)
+)
 
 
 def extract(rows: list[Row]) -> list[Features]:

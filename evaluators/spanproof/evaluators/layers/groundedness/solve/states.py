@@ -6,10 +6,11 @@ In: a state claim and the base. Out: a `StateBinding`: where the state is known,
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
-from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames
+from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames, Frame
 from spanproof.evaluators.layers.groundedness.claims.states import State, StateClaim, States
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder
@@ -32,6 +33,9 @@ _DENIAL_OF_SOURCE = re.compile(
 )
 _DONE = ("was", "were", "has", "have", "had", "did")
 _BEHIND = 40
+_FIELDS = 60
+_PARTED = re.compile(r"[,;\n]|\.\s")
+_COUNTED = re.compile(r"\d\s+\Z")
 _AMOUNTS = (Kind.MONEY, Kind.NUMBER)
 
 
@@ -42,8 +46,8 @@ class StateBinding:
     Attributes:
         equal, other: the nearest fact that says the state, or a rival, with how near its record is named.
         named: how much of the field's name is said, of each.
-        beside: where the state is a field's name (`prices.economy`), 1 where the value that follows it is that
-            field's, -1 where it is a rival's; else 0.
+        beside: 1 where the value behind the state is that of a field it names (`prices.economy`) or of a record
+            that has it, -1 where the record has a field it names and the value is a rival's; else 0.
         elsewhere: how many facts of outputs say the state; `given` of other sources.
     """  # noqa: E501
 
@@ -114,8 +118,9 @@ class StateBinder:
         )  # fmt: skip
 
     def _beside(self, claim: StateClaim, scopes: dict[int, float]) -> int:
-        """Return whether the value behind a field's name is that field's (1) or a rival's (-1)."""
+        """Return whether the value behind a state is one of its field or record (1) or of a rival's (-1)."""
         end = claim.frame.mention.end
+        answer = self.read.answer
         following = next(
             (
                 frame
@@ -124,21 +129,35 @@ class StateBinder:
             ),
             None,
         )
-        if following is None:
+        # "2 high, 7 moderate": the number before a state is its own, not the one behind the comma.
+        if (
+            following is None
+            or _PARTED.search(answer[end : following.mention.start])
+            or _COUNTED.search(answer[: claim.frame.mention.start][-8:])
+        ):
             return 0
-        own, rivals = (
-            max(
-                (
-                    self.binder.scope(fact.record, scopes)
-                    for state in states
-                    for fact in self.by_state.get(state, ())
-                    if fact.value.kind in _AMOUNTS and compare(following, fact).value >= Match.MINOR.value
-                ),
-                default=-1.0,
-            )
-            for states in ((claim.usual,), claim.rivals)
-        )
-        return (own > rivals) - (rivals > own)
+        own = self._holding((claim.usual,), following)
+        rivals = self._holding(claim.rivals, following)
+        near = max((self.binder.scope(record, scopes) for record in own), default=-1.0)
+        # A rival's value refutes only where the record has one of the state itself, and that is another.
+        fields = {fact.record for fact in self.by_state.get(claim.usual, ()) if fact.value.kind in _AMOUNTS}
+        other = max((self.binder.scope(each, scopes) for each in rivals & fields - own), default=-1.0)
+        return (near > other) - (other > near)
+
+    def _holding(self, states: Iterable[State], frame: Frame) -> set[int]:
+        """Return the records in which a field named by a state has a frame's value, or that have both."""
+        found = set()
+        for state in states:
+            for fact in self.by_state.get(state, ())[:_MOST]:
+                facts = [fact] if fact.value.kind in _AMOUNTS else self.binder.base.by_record[fact.record]
+                if fact.value.kind not in _AMOUNTS and fact.value.kind is not Kind.TEXT:
+                    continue
+                if any(
+                    each.value.kind in _AMOUNTS and compare(frame, each).value >= Match.MINOR.value
+                    for each in facts[:_FIELDS]
+                ):
+                    found.add(fact.record)
+        return found
 
     def _best(
         self, facts: list[Fact], claim: StateClaim, scopes: dict[int, float]

@@ -77,8 +77,11 @@ MONTHS: dict[str, int] = {
     for number, name in enumerate(names, 1)
 }
 _MONTH = "|".join(sorted(map(re.escape, MONTHS), key=len, reverse=True))
+# A word character of a script that parts words: Chinese and Japanese write numbers right behind words.
+_WORD = r"[^\W\u3040-\u30ff\u4e00-\u9fff]"
 _NUMERAL = (
-    r"(?:\d{1,3}(?:,\d{2,3})+(?:\.\d+)?|\d{1,3}(?:[\u00a0\u202f'’]\d{3})+(?:[.,]\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)|"
+    r"(?:\d{1,3}(?:[ ]\d{3})+,\d{1,2}(?!\d)|"
+    r"\d{1,3}(?:,\d{2,3})+(?:\.\d+)?|\d{1,3}(?:[\u00a0\u202f'’]\d{3})+(?:[.,]\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)|"
     r"\d+,\d{1,2}(?!\d)|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+)"
 )
 _CUR = "|".join(map(re.escape, sorted((*CURRENCIES, "US$", "R$", *_CODES), key=len, reverse=True)))
@@ -101,13 +104,13 @@ _MENTION = re.compile(
     | (?P<my>\b(?P<m3>{_MONTH})\b\.?,?\s+(?:of\s+|de\s+)?(?P<y3>[12]\d{{3}})\b)
     | (?P<time>(?:(?<=\d)T|(?<![\w:.]))(?P<h>\d{{1,2}}):(?P<mi>[0-5]\d)(?::(?P<s>[0-5]\d)(?:\.\d+)?)?\s*(?P<ap>[ap]\.?m\b\.?)?(?P<next>\+\d)?(?:Z\b|\+\d\d:\d\d)?(?![\d:]))
     | (?P<clock>(?<![\w.])(?P<h2>1[0-2]|0?[1-9])\s?(?P<ap2>[ap]\.?m\b\.?))
-    | (?P<id>\#?(?<![\w.])(?=[\w\#./:-]*\d)(?=[\w\#./:-]*[A-Za-z_])(?!\d+(?:\.\d+)?[-_]?(?:(?:{_UNIT}|{_SCALE})s?|st|nd|rd|th|x|way|stop|e-?\d+)\b)[A-Za-z0-9_]+(?:[-_./:]+[A-Za-z0-9_]+)*)
+    | (?P<id>\#?(?<!{_WORD})(?<!\.)(?=[\w\#./:-]*\d)(?=[\w\#./:-]*[A-Za-z_])(?!\d+(?:\.\d+)?[-_]?(?:(?:{_UNIT}|{_SCALE})s?|st|nd|rd|th|x|way|stop|e-?\d+)(?!{_WORD}))[A-Za-z0-9_]+(?:[-_./:]+[A-Za-z0-9_]+)*)
     | (?P<long>(?<![\w.,$€£-])(?:\#\d+|\d{{9,}}|\d+(?:-\d+){{2,}})(?![\w,]|\.\d))
-    | (?P<num>(?P<open>\((?=[^()]{{1,20}}\)))?(?<![\w])(?P<sign>[-−–+](?=[\d.$€£]))?(?:(?P<cur>{_CUR})\s{{0,3}}(?P<sign2>[-−])?)?
+    | (?P<num>(?P<open>\((?=[^()]{{1,20}}\)))?(?<!{_WORD})(?P<sign>[-−–+](?=[\d.$€£]))?(?:(?P<cur>{_CUR})\s{{0,3}}(?P<sign2>[-−])?)?
         (?<![\d.])(?P<n>{_NUMERAL})(?!\d)
         (?:\s?(?P<pct>%|\bpercent(?:age\s+points?)?\b|\bper\s?cent\b|\bProzent\b|\bpp\b)
           |(?:[\s-]?(?P<scale>{_SCALE})\b\.?)?(?:\s?(?P<cur2>{_CUR})(?!\w)|[\s-](?P<curw>(?:U\.?S\.?\s)?dollars?|euros?|yen|rupees?|bucks|francs?|cents?)\b)?
-           (?:[\s-]?(?P<unit>{_UNIT})(?:s|es)?\b)?
+           (?:[\s-]?(?P<unit>{_UNIT})(?:s|es)?(?!{_WORD}))?
         )?)
     | {_LETTERS}
     """,  # noqa: E501

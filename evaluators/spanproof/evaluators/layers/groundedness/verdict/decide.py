@@ -323,8 +323,18 @@ def _state(binding: StateBinding, solved: Solved, choice: Choice, rules: frozens
     if known and probability < _KNOWN_STATE:
         probability = _KNOWN_STATE
         claim = replace(claim, confidence=probability, rule=Rule.KNOWN_STATE)
-    refuted = binding.other is not None and probability < limits.accept_state
-    if refuted and binding.other is not None:
+    neighbours = (
+        binding.beside < 0 and not frame.soft and not binding.claim.denied and Rule.OTHER_FIELD in rules
+    )
+    if neighbours:
+        probability = min(probability, _CERTAIN)
+        claim = replace(claim, confidence=probability, rule=Rule.OTHER_FIELD)
+    rival = binding.other is not None and probability < limits.accept_state
+    refuted = rival or neighbours
+    if neighbours and binding.equal is not None:
+        # The field that is named has another value than the one behind its name.
+        claim = replace(claim, cause=Cause.OTHER_VALUE, evidence=evidence_of(binding.equal, solved))
+    elif rival and binding.other is not None:
         cause = Cause.DENIED_STATE if binding.claim.denied else Cause.OTHER_STATE
         claim = replace(claim, cause=cause, evidence=evidence_of(binding.other, solved))
     elif binding.equal is not None:
