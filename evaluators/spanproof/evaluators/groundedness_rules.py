@@ -16,6 +16,7 @@ class GroundednessRule(StrEnum):
     GIVEN_VALUE = "given-value"
     LONE_RECORD = "lone-record"
     KNOWN_STATE = "known-state"
+    OTHER_FIELD = "other-field"
     DIRECTION = "direction"
     SUPERLATIVE = "superlative"
     COMPARISON = "comparison"

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from spanproof.evaluators.layers.groundedness import Verdict, ground
-from spanproof.evaluators.layers.groundedness.solve.derive import Op
+from spanproof.evaluators.layers.groundedness.solve.asked import Op
 from spanproof.evaluators.layers.groundedness.solve.solver import solve
 from spanproof.evaluators.layers.groundedness.sources.model import Context, gather
 
@@ -82,3 +82,28 @@ def test_a_denial_that_no_source_makes_is_open():
     assert ground(outputs, answer).verdict is Verdict.UNCERTAIN
     assert not solved([*outputs, "Notice: the refund was not sent."], answer).denials
     assert not solved(['{"order": "W11", "refund_sent": false}'], answer).denials
+
+
+def test_a_policy_does_not_say_what_has_not_been_done():
+    outputs, answer = ['{"order": "W11", "total": 45.5}'], "The refund has not been sent."
+    policy = "A refund that was not sent within a week cannot be sent later."
+    assert solve(gather(outputs, Context(system=policy)), answer).denials
+    assert not solve(gather([*outputs, policy], Context()), answer).denials
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Your refund has been processed.",
+        "It will be packed and shipped on Monday.",
+        "Tell me once it is delivered.",
+        "Would you like it delivered?",
+    ],
+)
+def test_how_far_a_request_is_or_what_is_yet_to_happen_is_no_state_of_a_record(answer):
+    assert not solved([ORDERS], answer).states
+
+
+def test_a_unit_that_is_left_out_is_that_of_the_field():
+    (binding, _), *_ = solved(['{"used_gb": 1074}'], "It uses 1,074 of them.").values
+    assert binding.equal

@@ -8,6 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from spanproof.evaluators.layers.groundedness import Verdict, ground
+from spanproof.evaluators.layers.groundedness.choose.features import STATE_FEATURES, VALUE_FEATURES
+from spanproof.evaluators.layers.groundedness.choose.model import load_choice
 
 AMOUNTS = st.integers(min_value=1, max_value=10_000_000)
 VALUES = st.floats(min_value=0.01, max_value=1e6, allow_nan=False).map(lambda value: round(value, 6))
@@ -93,3 +95,9 @@ def test_torn_formats_give_a_verdict(outputs, answer):
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_the_verdict_is_always_the_same(output, answer):
     assert ground([output], answer) == ground([output], answer)
+
+
+def test_the_weights_are_of_the_features_that_are_measured():
+    choice = load_choice()
+    assert choice.values.features == VALUE_FEATURES
+    assert choice.states.features == STATE_FEATURES

@@ -25,6 +25,7 @@ EXAMPLES = {
     Rule.GIVEN_VALUE: (["ok"], "The table is booked for 19:45.", Verdict.GROUNDED),
     Rule.LONE_RECORD: (["4500"], "The refund is $45.00.", Verdict.GROUNDED),
     Rule.KNOWN_STATE: (['{"order": "A-17", "status": "shipped"}'], "Order A-17 is shipped.", Verdict.GROUNDED),  # noqa: E501
+    Rule.OTHER_FIELD: (['{"flight": "HAT083", "prices": {"economy": 130, "business": 282}}'], "HAT083: Business $130.", Verdict.CONTRADICTED),  # noqa: E501
     Rule.DIRECTION: (['{"may": 120, "june": 90}'], "Sales rose from 120 to 90.", Verdict.CONTRADICTED),
     Rule.SUPERLATIVE: ([PRODUCTS], "The cheapest product is the Lamp.", Verdict.CONTRADICTED),
     Rule.COMPARISON: ([PRODUCTS], "The Lamp is cheaper than the Bulb.", Verdict.CONTRADICTED),

@@ -24,6 +24,9 @@ from spanproof.evaluators.layers.groundedness.values.scan import scan
         ("twenty-one days", Kind.QUANTITY, 21 * 86400, "time"),
         ("250 ms", Kind.QUANTITY, 0.25, "time"),
         ("5 GB", Kind.QUANTITY, 5e9, "data"),
+        ("2 h 45 min", Kind.QUANTITY, 9900, "time"),
+        ("1m 05s", Kind.QUANTITY, 65, "time"),
+        ("2 hours and 5 minutes", Kind.QUANTITY, 7500, "time"),
     ],
 )
 def test_an_amount_has_its_kind_number_and_unit(text, kind, number, unit):

@@ -15,8 +15,7 @@ from datetime import UTC, datetime
 
 from spanproof.evaluators.layers.groundedness.ground import ground
 from spanproof.evaluators.layers.groundedness.model import Cause, Claim, ClaimKind, Grounding, Verdict
-from spanproof.evaluators.layers.groundedness.sources.given import given_to
-from spanproof.evaluators.layers.groundedness.sources.recorded import Returned, returned_by
+from spanproof.evaluators.layers.groundedness.sources.recorded import Returned, given_to, returned_by
 from spanproof.evaluators.layers.groundedness.verdict.sentences import explain
 from spanproof.evaluators.model import RunEvidence
 from spanproof.trace import (

@@ -14,8 +14,9 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Bound, Frame
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.model import Cause
+from spanproof.evaluators.layers.groundedness.solve.asked import Derived, names_operation
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
-from spanproof.evaluators.layers.groundedness.solve.derive import Derivation, Derived
+from spanproof.evaluators.layers.groundedness.solve.derive import Derivation
 from spanproof.evaluators.layers.groundedness.solve.match import Match
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
@@ -24,6 +25,7 @@ from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
 _ONE_NUMBER = re.compile(r"\D*(?P<digits>\d[\d,.]*\d|\d)[^\d\w]{0,3}[^\W\d]*[^\d\w]*")
+_SCALE_WORDS = re.compile(r"\b(?:thousands?|millions?|billions?|mn|bn|000s?|k|m)\b|['’]000", re.I)
 _BEST = 8
 _MAX_BARE = 80
 _NEAR = 40
@@ -39,6 +41,7 @@ VALUE_FEATURES = (
     "chance", "miss", "misprint", "digits", "small", "year", "spelled", "soft", "negated", "inexact", "overtaken",  # noqa: E501
     "rival_same_field", "prose", "unfound", "slip", "free", "free_margin",
     "free_same_field", "equal_context", "other_context", "few",
+    "asked", "asked_hit", "asked_other", "asked_lead", "asked_slip", "operand", "hit_sign",
     *(f"is_{kind}" for kind in _KINDS),
 )  # fmt: skip
 STATE_FEATURES = (
@@ -126,8 +129,36 @@ def value_features(
         max((_shared(around, each, base) for each in binding.equal[:_BEST]), default=0.0),
         max((_shared(around, each, base) for each in others[:_BEST]), default=0.0),
         float(len(read.frames) <= 2),
+        float(bool(derivation.asked.ops)),
+        derivation.asked.hit_fit,
+        derivation.asked.other_fit,
+        derivation.asked.hit_fit - derivation.asked.other_fit,
+        derivation.asked.other_fit if is_slip_of_result(frame, derivation) else 0.0,
+        float(is_operand(binding, derivation)),
+        float(hit is not None and (hit.value < 0) == (said.number < 0)),
         *(float(said.kind is kind) for kind in _KINDS),
     ]
+
+
+def is_operand(binding: Binding, derivation: Derivation) -> bool:
+    """Return whether a stated value is a plain cell where the claim names an operation: 53 for a mean of 53 and 68."""  # noqa: E501
+    ops = derivation.asked.ops
+    return (
+        bool(ops)
+        and derivation.asked.hit is None
+        and bool(binding.equal)
+        and not any(names_operation(each.fact, ops) for each in binding.equal)
+    )
+
+
+def is_slip_of_result(frame: Frame, derivation: Derivation) -> bool:
+    """Return whether a value is a misprint of what the operation that the claim names gives."""
+    other = derivation.asked.other
+    if other is None or derivation.asked.hit is not None:
+        return False
+    factor = frame.mention.value.factor
+    places = len(_numeral(frame.text).partition(".")[2])
+    return slipped(_numeral(frame.text), f"{abs(other.value) / factor:.{places}f}")
 
 
 def _words_around(text: str, start: int, end: int) -> tuple[list[str], list[str]]:
@@ -202,8 +233,16 @@ def slipped(said: str, known: str) -> bool:
 
 
 def same_digits(binding: Binding, rival: Scored, base: FactBase) -> bool:
-    """Return whether a rival differs in its sign or its scale only: which of them is meant is not certain."""
+    """Return whether a rival differs in its sign or its scale only: which of them is meant is not certain.
+
+    A thousand times a plain number is no other scale where no words of the source say so.
+    """
     text = base.texts[rival.fact.source][rival.fact.start : rival.fact.end]
+    said, known = binding.frame.mention.value, rival.fact.value
+    plain = said.factor == known.factor == rival.fact.factor == 1.0 and said.kind is not Kind.PERCENT
+    times = abs(said.number / known.number) if known.number else 0.0
+    if plain and round(times) in (1000, 1_000_000) and not _SCALE_WORDS.search(base.texts[rival.fact.source]):
+        return False
     return _significant(text.strip("#$€£ ()")) == _significant(binding.frame.text.strip("#$€£ ()"))
 
 

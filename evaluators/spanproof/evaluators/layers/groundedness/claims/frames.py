@@ -24,8 +24,7 @@ from spanproof.evaluators.layers.groundedness.values.model import (
     is_year,
     same_date,
 )
-from spanproof.evaluators.layers.groundedness.values.relative import with_relatives
-from spanproof.evaluators.layers.groundedness.values.scan import scan
+from spanproof.evaluators.layers.groundedness.values.scan import scan, with_relatives
 from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, classes_of, word_spans
 
 
@@ -99,6 +98,7 @@ class Question:
     words: frozenset[str] = frozenset()
     anchors: Sequence[Anchor] = ()
     years: frozenset[int] = frozenset()
+    text: str = ""
 
 
 @dataclass(slots=True)
@@ -144,7 +144,11 @@ def read_frames(
         else scan(answer)
     )
     read = AnswerFrames(answer, read_outline(answer), mentions, find_anchors(answer, mentions, base))
-    amounts = [each for each in mentions if each.value.kind in NUMERIC and not is_year(each.value)]
+    amounts = [
+        each
+        for each in mentions
+        if each.value.kind in NUMERIC and not is_year(each.value) and not each.spelled
+    ]
     starts = [each.start for each in amounts]
     # The digits and the unit of another amount name nothing.
     read.words = [
@@ -169,7 +173,7 @@ def _read_question(question: str, base: FactBase) -> Question:
     mentions = scan(question)
     words = frozenset(base_form(word) for word, _, _ in word_spans(question.replace("_", " "))) - STOP
     years = frozenset(year for mention in mentions for year in _year_of(mention.value))
-    return Question(words, find_anchors(question, mentions, base), years)
+    return Question(words, find_anchors(question, mentions, base), years, question)
 
 
 def is_claim(mention: Mention, read: AnswerFrames, field_words: Collection[str] = ()) -> bool:

@@ -1,4 +1,4 @@
-"""Relations that an answer states between records: superlatives and comparisons.
+"""Relations that an answer states: superlatives, comparisons, and directions of a change.
 
 In: the frames of an answer. Out: relations: the word, which way it goes, the fields it may be about, and the
 names of records around it. "At least 5", "one of the largest" and the like are none.
@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
+from itertools import pairwise
 
 from spanproof.evaluators.layers.groundedness.claims.anchors import Anchor
-from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames
+from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames, Frame
 from spanproof.evaluators.layers.groundedness.claims.outline import clause_breaks
 from spanproof.evaluators.layers.groundedness.model import ClaimKind
-from spanproof.evaluators.layers.groundedness.values.model import Kind
-from spanproof.evaluators.layers.groundedness.values.words import base_form, word_spans
+from spanproof.evaluators.layers.groundedness.values.model import Kind, is_year
+from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, word_spans
 
 _MAX_RELATIONS = 20
 _PHRASE = 5
@@ -25,6 +26,12 @@ _UNLIKE = re.compile(
     r"(?:\b(?:second|third|fourth|fifth|next|one of(?: the)?|among(?: the)?|not(?: the)?|isn['’]t(?: the)?|two|three|four|five|\d+|"  # noqa: E501
     r"at|of|if|whether|which|what|find(?:ing)?|almost|nearly|probably|likely)\s+(?:the\s+)?)\Z",
     re.IGNORECASE,
+)
+_FROM = re.compile(r"\bfrom\s+[$€£]?\Z", re.IGNORECASE)
+_TO = re.compile(r"\A[^.;\n]{0,40}?\bto\s+[$€£]?\Z", re.IGNORECASE)
+_WHICH_YEAR = re.compile(r"\b(?:which|what)\s+(?:\w+\s+)?year\b", re.IGNORECASE)
+_IN_YEAR = re.compile(
+    r"\b(?:in|during|year|fy)\s+(?:fiscal\s+)?(?:the\s+)?(?:year\s+)?(?:is\s+|was\s+)?\Z", re.IGNORECASE
 )
 _THE = re.compile(r"\b(?:the|has|have|had|with|its|their)\s+\Z", re.IGNORECASE)
 _BARE = frozenset(("most", "least", "latest", "maximum", "minimum"))
@@ -54,12 +61,28 @@ class Relation:
     objects: tuple[Anchor, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class PeriodRelation:
+    """A superlative over years: "revenue was highest in 2019", or "2019" where the question is for a year.
+
+    Attributes:
+        sign: 1 where the year is said to have the most, -1 where the least.
+        words: base forms of the words that may name what is compared.
+    """
+
+    start: int
+    end: int
+    sign: int
+    year: int
+    words: frozenset[str]
+
+
 @lru_cache(maxsize=1)
 def _lexicon() -> dict[str, tuple[ClaimKind, int, frozenset[str]]]:
-    text = (resources.files(__package__) / "comparatives.txt").read_text(encoding="utf-8")
+    text = (resources.files(__package__) / "relations.txt").read_text(encoding="utf-8")
     found = {}
     for line in text.splitlines():
-        if line and line[0] != "#":
+        if line and line[0] != "#" and not line.startswith("direction"):
             form, word, sign, *fields = line.split()
             kind = ClaimKind.SUPERLATIVE if form == "superlative" else ClaimKind.COMPARISON
             found[word.replace("_", " ")] = (
@@ -100,6 +123,26 @@ def find_relations(read: AnswerFrames) -> list[Relation]:
     return found
 
 
+def find_period_relations(read: AnswerFrames) -> Iterator[PeriodRelation]:
+    """Yield the superlatives of sentences that state one year, and of a question for a year with a short answer."""  # noqa: E501
+    years = [each for each in read.mentions if is_year(each.value)]
+    for mention in years[:_MAX_RELATIONS]:
+        low, high = read.sentence_at(read.line_at(mention.start), mention.start)
+        alone = sum(low <= each.start < high for each in years) == 1
+        question = read.question.text if len(years) == 1 and _WHICH_YEAR.search(read.question.text) else ""
+        text = read.answer[low:high]
+        said = [_lexicon()[match.group().lower()] for match in _words().finditer(question or text)]
+        superlative = [sign for kind, sign, _ in said if question or kind is ClaimKind.SUPERLATIVE]
+        if not alone or len(superlative) != 1 or (not question and SOFT.search(text)):
+            continue
+        if not question and not _IN_YEAR.search(read.answer[low : mention.start]):
+            continue
+        words = frozenset(base_form(word) for word, _, _ in word_spans((question or text).replace("_", " ")))
+        yield PeriodRelation(
+            mention.start, mention.end, superlative[0], int(mention.value.number), words - STOP
+        )
+
+
 def _base_forms(read: AnswerFrames, low: int, high: int) -> tuple[str, ...]:
     return tuple(base_form(word) for word, _, _ in word_spans(read.answer[low:high].replace("_", " ")))
 
@@ -129,3 +172,52 @@ def _in_clause(names: list[Anchor], read: AnswerFrames, low: int, high: int, pla
     stop = min((each for each in breaks if each > place), default=high)
     near = [each for each in names if start <= each.start < stop]
     yield from near or names
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """A direction with the values it is about.
+
+    Attributes:
+        start, end: the characters of its word.
+        fits: whether the values go that way.
+    """
+
+    start: int
+    end: int
+    fits: bool
+    first: Frame
+    last: Frame
+
+
+@lru_cache(maxsize=1)
+def _signs() -> dict[str, int]:
+    lines = (resources.files(__package__) / "relations.txt").read_text(encoding="utf-8").splitlines()
+    said = [line.split()[1:] for line in lines if line.startswith("direction")]
+    return {word: 1 if sign == "+" else -1 for sign, *words in said for word in words}
+
+
+def find_directions(read: AnswerFrames) -> Iterator[Direction]:
+    """Yield each direction before "from A to B" in its sentence, where the two values differ."""
+    answer = read.answer
+    for first, last in pairwise(read.frames):
+        start, value = first.mention.start, first.mention.value
+        low, _ = read.sentence_at(first.line, start)
+        if not _FROM.search(answer[max(low, start - 8) : start]) or not _TO.match(
+            answer[first.mention.end : last.mention.start]
+        ):
+            continue
+        if value.kind is not last.mention.value.kind or value.number == last.mention.value.number:
+            continue
+        if is_year(value) and is_year(last.mention.value):
+            continue
+        words = [
+            match for match in re.finditer(r"[a-z]+", answer[low:start].lower()) if match.group() in _signs()
+        ]
+        # "The increase / (decrease)" names both ways.
+        if words and len({_signs()[word.group()] for word in words}) == 1:
+            word = words[-1]
+            rises = last.mention.value.number > value.number
+            yield Direction(
+                low + word.start(), low + word.end(), (_signs()[word.group()] > 0) == rises, first, last
+            )

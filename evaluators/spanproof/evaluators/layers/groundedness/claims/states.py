@@ -22,11 +22,17 @@ from spanproof.evaluators.layers.groundedness.values.words import STOP, base_for
 State = tuple[str, ...]
 MAX_STATES = 60
 _MAX_LIVELY = 12
+_BEFORE = 60
 
 
-# What will be, may be or was requested is no state that a record has now.
+# What will be, may be or was requested is no state that a record has now; nor is what has yet to happen.
 _NOT_YET = re.compile(
-    r"\b(?:(?:will|would|can|could|may|might|must|should|shall|to)\s+(?:then\s+|also\s+)?(?:be|get)|(?:wish|want|like)(?:es|ed)?\s+to)\s+\Z",
+    r"(?:\b(?:(?:will|would|can|could|may|might|must|should|shall|to)\s+(?:\w+\s+){0,4}?(?:be|get)\s+(?:\w+\s+){0,3}?|"
+    r"(?:wish|want|like)(?:es|ed)?\s+to\s+|(?:once|until|if|unless|whether|when)\s+(?:[^\s.,;:]+\s+){1,8}?))\Z",
+    re.IGNORECASE,
+)
+_OFFERED = re.compile(
+    r"\b(?:would you like|would you prefer|do you want|if you|can only|i will|i['’]ll|we will|we['’]ll|let['’]s|(?:i|we|you) can|should i|shall i)\b",  # noqa: E501
     re.IGNORECASE,
 )
 _DENIED = re.compile(r"(?:\b(?:not|no|never|neither|without|isn|aren|wasn|weren)\b|n['’]t\b)[^,;.\n]{0,22}\Z", re.IGNORECASE)  # fmt: skip  # noqa: E501
@@ -108,13 +114,13 @@ def _lexicon() -> list[list[list[State]]]:
     return [
         [[_state(name) for name in group.split("|")] for group in line.split()]
         for line in _lines()
-        if line[:1] != "!"
+        if line[:1] not in "!@"
     ]
 
 
 @lru_cache(maxsize=1)
 def _lexicon_forms() -> list[set[str]]:
-    return [{_form(name) for name in re.split(r"[|\s]+", line)} for line in _lines() if line[:1] != "!"]
+    return [{_form(name) for name in re.split(r"[|\s]+", line)} for line in _lines() if line[:1] not in "!@"]
 
 
 def _form(text: str) -> str:
@@ -161,6 +167,8 @@ def find_states(read: AnswerFrames, states: States) -> list[StateClaim]:
         # "to return it" is no state: only the form that a field or the lexicon has is one.
         if _form(read.answer[start:end]) not in states.forms or _is_no_state(read.answer, start, end):
             continue
+        if _OFFERED.search(read.answer[read.sentence_at(read.line_at(start), start)[0] : start]):
+            continue
         mention = Mention(Value(Kind.TEXT, text=" ".join(usual)), start, end)
         rivals = frozenset(states.rivals[usual])
         usually = _form(read.answer[start:end]) in states.usually
@@ -170,11 +178,26 @@ def find_states(read: AnswerFrames, states: States) -> list[StateClaim]:
 
 
 def _is_no_state(answer: str, start: int, end: int) -> bool:
-    """Whether a word is about the future, or is part of another name: `business days`, `high-back`."""
-    if _NOT_YET.search(answer[max(0, start - 30) : start]):
+    """Whether a word is about the future or a request, or is part of a name: `business days`, `high-back`."""
+    if _NOT_YET.search(answer[max(0, start - _BEFORE) : start]) or _is_progress(answer, start, end):
         return True
     following = answer[start : end + 16].lower()
     return any(following.startswith((name, name.replace(" ", "-"))) for name in _other_names())
+
+
+def _is_progress(answer: str, start: int, end: int) -> bool:
+    """Whether a word says how far a request is, not what state a record has: "your refund was processed"."""
+    if _form(answer[start:end]) not in _progress()[1]:
+        return False
+    clause = re.split(r"[.,;:!?\n]|\s[-–—]\s", answer[max(0, start - _BEFORE) : start])[-1]
+    return any(base_form(word) in _progress()[0] for word in split_name(clause))
+
+
+@lru_cache(maxsize=1)
+def _progress() -> tuple[frozenset[str], frozenset[str]]:
+    """Return base forms of what is requested, and the words that say how far it is."""
+    nouns, words = (line[1:].split() for line in _lines() if line[:1] == "@")
+    return frozenset(map(base_form, nouns)), frozenset(map(_form, words))
 
 
 @lru_cache(maxsize=1)

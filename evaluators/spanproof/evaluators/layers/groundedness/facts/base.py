@@ -20,6 +20,7 @@ from spanproof.evaluators.layers.groundedness.values.words import base_form, bas
 MAX_FACTS = 40_000
 _LONG_TEXT = 90
 _BRACKETED = re.compile(r"\s*\(\s*[$€£]?\s*[\d.,]+\s*\)\s*%?\s*\Z")
+_PERCENTS = re.compile(r"%\s*\)?\Z|\(%|\A%")
 _BARE_NUMBER = re.compile(r"[#\d]\d{3,}")
 _LAST_DIGITS = re.compile(r"(?<=[a-z_-])\d{4,}\Z")
 _BOOLS = {"true": True, "false": False, "yes": True, "no": False}
@@ -29,6 +30,8 @@ _UNIT_ENDINGS = {
     "days": ("time", 86400), "bytes": ("data", 1), "kb": ("data", 1e3), "mb": ("data", 1e6), "gb": ("data", 1e9),  # noqa: E501
     "tb": ("data", 1e12), "kib": ("data", 1024), "mib": ("data", 1024**2), "gib": ("data", 1024**3),
     "kg": ("mass", 1e3), "km": ("length", 1e3), "cm": ("length", 0.01), "mm": ("length", 0.001), "miles": ("length", 1609.344),  # noqa: E501
+    "kw": ("power", 1e3), "mw": ("power", 1e6), "wh": ("energy", 1), "kwh": ("energy", 1e3), "mwh": ("energy", 1e6),  # noqa: E501
+    "hz": ("frequency", 1), "mhz": ("frequency", 1e6), "ghz": ("frequency", 1e9),
     "cents": ("money", 0.01), "pct": ("%", 1), "percent": ("%", 1), "usd": ("USD", 1), "eur": ("EUR", 1), "gbp": ("GBP", 1),  # noqa: E501
     "thousands": ("", 1e3), "millions": ("", 1e6),
 }  # fmt: skip
@@ -229,7 +232,9 @@ class FactBase:
                 unit, factor = ending
                 kind = {"money": Kind.MONEY, "USD": Kind.MONEY, "EUR": Kind.MONEY, "GBP": Kind.MONEY, "%": Kind.PERCENT, "": Kind.NUMBER}.get(unit, Kind.QUANTITY)  # fmt: skip  # noqa: E501
                 unit = "" if unit == "money" else unit
-                return replace(value, kind=kind, unit=unit, number=value.number * factor, step=value.step * factor), 1.0, unit == ""  # fmt: skip  # noqa: E501
+                return replace(value, kind=kind, unit=unit, number=value.number * factor, step=value.step * factor, factor=value.factor * factor), 1.0, unit == ""  # fmt: skip  # noqa: E501
+        if value.kind is Kind.NUMBER and path and _PERCENTS.search(path[-1]):
+            return replace(value, kind=Kind.PERCENT, unit="%"), 1.0, True
         group = self.records[record].group
         if value.kind in (Kind.NUMBER, Kind.MONEY) and value.scale == 1 and group in self.scales:
             return value, self.scales[group], True

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.facts.base import FactBase
-from spanproof.evaluators.layers.groundedness.facts.literal import Node, read_literal
+from spanproof.evaluators.layers.groundedness.facts.literals import Node, add_tree, read_literal
 from spanproof.evaluators.layers.groundedness.facts.prose import add_prose
 from spanproof.evaluators.layers.groundedness.facts.tables import (
     Line,
@@ -19,7 +19,6 @@ from spanproof.evaluators.layers.groundedness.facts.tables import (
     read_aligned,
     read_delimited,
 )
-from spanproof.evaluators.layers.groundedness.facts.tree import add_tree
 
 MAX_CHARS = 400_000
 # How many lines may be above a table without a blank line between: each costs a look at all that follow.

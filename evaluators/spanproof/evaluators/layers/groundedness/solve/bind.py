@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import chain, islice
 from math import log
+from typing import NamedTuple
 
 from spanproof.evaluators.layers.groundedness.claims.frames import Bound, Frame
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
@@ -25,8 +26,7 @@ MAX_KEPT = 40
 _AMOUNTS = (Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY)
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A fact with how well it fits a frame.
 
     Attributes:

@@ -117,6 +117,7 @@ def _readings_of(fact: Fact) -> Iterator[float]:
     value = fact.value
     yield value.number
     yield value.number * fact.factor
+    yield value.amount
     if value.other is not None:
         yield value.other
 

@@ -8,14 +8,23 @@ the width of what its written precision allows. Work is bounded by the size of t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date
-from enum import StrEnum
+from functools import lru_cache
 from math import exp
 
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Bound, Frame
-from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
+from spanproof.evaluators.layers.groundedness.facts.base import Fact, Role
+from spanproof.evaluators.layers.groundedness.solve.asked import (
+    NOT_ASKED,
+    Asked,
+    Derived,
+    Op,
+    choose_asked,
+    find_asked,
+    weigh,
+)
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder, Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.match import is_in_minor_units
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, same_number
@@ -25,27 +34,11 @@ POOL = 16
 _ROWS = 6
 _CUED = 0.1
 _CELLS = 40
+_BACKWARDS = 0.15
+_UNITS = frozenset((Kind.MONEY, Kind.QUANTITY))
 MAX_COUNT = 5000
 
 
-class Op(StrEnum):
-    """A step of a program."""
-
-    SUM = "sum"
-    DIFFERENCE = "difference"
-    RATIO = "ratio"
-    SHARE = "share"
-    CHANGE = "percentage change"
-    PRODUCT = "product"
-    MEAN = "mean"
-    MIN = "min"
-    MAX = "max"
-    COUNT = "count"
-    LISTED = "listed"
-    SPAN = "time between"
-
-
-_SIGNS = {Op.SUM: " + ", Op.DIFFERENCE: " - ", Op.PRODUCT: " × ", Op.RATIO: " / "}
 _CUES = {
     Op.SUM: "total sum combined altogether overall together all add aggregate entire",
     Op.DIFFERENCE: "difference more less change increase decrease decline rise fall drop grow gap left remain save refund exceed higher lower reduce additional extra short fewer",  # noqa: E501
@@ -65,39 +58,6 @@ _PERCENT_OPS = frozenset((Op.RATIO, Op.SHARE, Op.CHANGE))
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
-    """A program's result.
-
-    Attributes:
-        fit: how well its operands fit the frame, on the scale of `Scored.total`.
-        cued: whether the frame's words ask for its operation.
-        alike: whether the operands are of one field or of one record; `named` the least share of a name said.
-        year: the least agreement of an operand's year with the frame's, see `Scored`.
-    """
-
-    value: float
-    op: Op
-    operands: tuple[Fact, ...]
-    fit: float
-    cued: bool
-    said: tuple[str, ...] = ()
-    alike: bool = False
-    named: float = 0.0
-    year: int = 0
-
-    def program(self, base: FactBase) -> str:
-        """Return the program as text: `56.7 - 44.1 = 12.6`, or `mean(3, 4, 5) = 4`."""
-        inside = self.said or tuple(
-            base.texts[fact.source][fact.start : fact.end] for fact in self.operands[:6]
-        )
-        if self.op in _SIGNS and len(inside) > 1:
-            dots = f"{_SIGNS[self.op]}…" if len(self.operands) > 6 else ""
-            return f"{_SIGNS[self.op].join(inside)}{dots} = {self.value:.10g}"
-        dots = ", …" if len(self.operands) > 6 else ""
-        return f"{self.op}({', '.join(inside)}{dots}) = {self.value:.10g}"
-
-
-@dataclass(frozen=True, slots=True)
 class Derivation:
     """What the programs of a frame give.
 
@@ -109,6 +69,7 @@ class Derivation:
     hits: tuple[Derived, ...]
     misses: tuple[Derived, ...]
     chance: float
+    asked: Asked = NOT_ASKED
 
 
 def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[int, float]) -> Derivation:
@@ -116,32 +77,38 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
     frame = binding.frame
     if frame.mention.value.kind not in NUMERIC:
         return Derivation((), (), 0.0)
-    results = list(_results(binding, read, binder, scopes))
+    ops = find_asked(frame, read)
+    results = list(_results(binding, read, binder, scopes, ops))
     target = frame.mention.value.number
     plain = frame.mention.value.amount
     step = frame.mention.value.step
     width = max(step, 0.1 * abs(target)) if frame.bound is Bound.ABOUT else step
     hits, misses = [], []
+    asked: dict[bool, list[tuple[float, Derived]]] = {True: [], False: []}
     near = 0
     low, high = 0.6 * abs(target), 1.5 * abs(target)
     for result in results:
         value = abs(result.value)
         if low <= value <= high:
             near += 1
-        signed = result.op in (Op.DIFFERENCE, Op.CHANGE) and target < 0
-        hit = same_number(target, result.value, width) or (
-            not signed and same_number(abs(target), value, width)
+        # A decrease of 5 is -5; a minus that no program gives makes another value.
+        hit = (target >= 0 or result.value < 0) and (
+            same_number(abs(target), value, width)
+            or (plain != target and same_number(abs(plain), value, width / frame.mention.value.factor))
+            or (is_in_minor_units(frame.mention.value, value) and _is_plain(result))
         )
-        hit = hit or (plain != target and same_number(abs(plain), value, width / frame.mention.value.factor))
-        hit = hit or (is_in_minor_units(frame.mention.value, value) and _is_plain(result))
         if hit:
             hits.append(result)
         elif result.cued:
             misses.append(result)
+        if result.op in ops and result.operands:
+            asked[hit].append((weigh(result, frame), result))
     expected = near * max(width, 1e-12) / max(high - low, 1e-9) if target else float(len(results))
     hits.sort(key=lambda each: (-each.fit - each.cued, len(each.operands)))
     misses.sort(key=lambda each: -each.fit)
-    return Derivation(tuple(hits[:5]), tuple(misses[:5]), 1.0 - exp(-min(expected, 50.0)))
+    return Derivation(
+        tuple(hits[:5]), tuple(misses[:5]), 1.0 - exp(-min(expected, 50.0)), choose_asked(ops, asked)
+    )
 
 
 def _is_plain(result: Derived) -> bool:
@@ -156,11 +123,11 @@ def _cued(op: Op, frame: Frame) -> bool:
 
 
 def _results(
-    binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[int, float]
+    binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[int, float], ops: Collection[Op]
 ) -> Iterator[Derived]:
     frame = binding.frame
     said = frame.mention.value
-    percent = said.kind is Kind.PERCENT
+    percent = said.kind is Kind.PERCENT or Op.CHANGE in ops
     cues = {op: _cued(op, frame) for op in Op}
     pool = _pool(binding)
     pairs = [(pool[i], pool[j]) for i in range(len(pool)) for j in range(i + 1, len(pool))]
@@ -220,25 +187,44 @@ def _of_pair(one: Scored, two: Scored, percent: bool, cues: dict[Op, bool], kind
     if percent and compatible:
         for high, low, pair in ((x, y, facts), (y, x, facts[::-1])):
             if low:
-                yield result((high - low) / abs(low) * 100, Op.CHANGE, pair)
+                change = result((high - low) / abs(low) * 100, Op.CHANGE, pair)
+                # A change goes from the earlier value to the later one.
+                yield change if pair is facts else change._replace(fit=fit - _BACKWARDS)
                 yield result(high / low * 100, Op.RATIO, pair)
     elif kind is Kind.NUMBER and compatible:
         for high, low, pair in ((x, y, facts), (y, x, facts[::-1])):
             if low:
                 yield result(high / low, Op.RATIO, pair)
-    if not percent and kind in (Kind.MONEY, Kind.NUMBER) and float(min(abs(a), abs(b))).is_integer():
+    if percent:
+        return
+    # A price each is a ratio of money to a count; a share of a count is a count.
+    for per, plain in ((one, two), (two, one)):
+        amount = plain.fact.value.number * plain.fact.factor
+        if (
+            kind is not Kind.NUMBER
+            and per.fact.value.kind in _UNITS
+            and plain.fact.value.kind is Kind.NUMBER
+            and amount
+        ):
+            yield result(per.fact.value.number * per.fact.factor / amount, Op.RATIO, (per.fact, plain.fact))
+        if per.fact.value.kind is Kind.PERCENT and plain.fact.value.kind is not Kind.PERCENT:
+            yield result(per.fact.value.number / 100 * amount, Op.SHARE, (per.fact, plain.fact))
+    counted = float(min(abs(a), abs(b))).is_integer() or one.fact.record == two.fact.record
+    if kind in (Kind.MONEY, Kind.NUMBER) and counted:
         yield result(a * b, Op.PRODUCT, facts)
 
 
 def _later(one: Fact, two: Fact) -> bool:
     """Whether the first of two facts is of a later year by its path, else the first written."""
-    years = [
-        max([int(word) for word in fact.words if len(word) == 4 and word.isdigit()], default=0)
-        for fact in (one, two)
-    ]
+    years = _year_of(one.words), _year_of(two.words)
     if years[0] != years[1]:
         return years[0] > years[1]
     return (one.source, one.start) < (two.source, two.start)
+
+
+@lru_cache(maxsize=8192)
+def _year_of(words: frozenset[str]) -> int:
+    return max([int(word) for word in words if len(word) == 4 and word.isdigit()], default=0)
 
 
 def _of_columns(

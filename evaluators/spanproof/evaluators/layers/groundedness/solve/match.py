@@ -118,6 +118,10 @@ def _numbers(frame: Frame, said: Value, known: Value, fact: Fact) -> Match:
         # A decrease of 5 may be known as -5; a minus that no source has makes another value.
         if target > 0 and same_number(target, -candidate, width):
             return Match.SIGN
+    # "1,074 of 1,200 GB" leaves out the unit of the first.
+    bare = said.kind is Kind.NUMBER and said.factor == 1.0 and known.kind is Kind.QUANTITY
+    if bare and same_number(said.number, known.amount, step):
+        return Match.UNSCALED
     if said.other is not None and same_number(said.other, known_amount * fact.factor, 0.0):
         return Match.ROUNDED
     if known.other is not None and same_number(said.number, known.other, said.step):

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from spanproof.evaluators.layers.groundedness.claims.anchors import Anchor
 from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames
 from spanproof.evaluators.layers.groundedness.claims.outline import clause_breaks
-from spanproof.evaluators.layers.groundedness.claims.relations import Relation
+from spanproof.evaluators.layers.groundedness.claims.relations import PeriodRelation, Relation
 from spanproof.evaluators.layers.groundedness.claims.states import StateClaim
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.model import ClaimKind
@@ -29,6 +29,8 @@ from spanproof.evaluators.layers.groundedness.values.words import (
 )
 
 _MAX_ROWS = 2000
+_MAX_TABLES = 50
+_NAMED = 0.6
 _GENERIC = frozenset(
     map(base_form, ["one", "option", "product", "item", "row", "entry", "value", "result", "record", "all", "other", "overall", "every", "listed", "available", "found", "returned"])  # noqa: E501
 )  # fmt: skip
@@ -190,7 +192,12 @@ def _rows(anchors: Sequence[Anchor], tables: Tables) -> dict[int, set[int]]:
 
 def _column(relation: Relation, tables: Tables, group: int) -> _Column | None:
     """Return the one column that a relation is about, None where none or several may be meant."""
-    columns = [each for each in tables.columns(group) if not each.words & _RANKS]
+    columns = [
+        each
+        for each in tables.columns(group)
+        # "Costs were highest in 2019" compares the years of a row, not the rows of a year.
+        if not each.words & _RANKS and not all(word.isdigit() for word in each.words)
+    ]
     if relation.fields:
         meant = [each for each in columns if each.words & relation.fields]
         if len(meant) == 1:
@@ -216,6 +223,48 @@ def _explained(phrase: Sequence[str], tables: Tables, group: int) -> bool:
             known |= fact.words if fact.value.kind is not Kind.BOOL else frozenset()
     groups = {each for word in known for each in classes_of(word)}
     return all(word in STOP or word in known or bool(classes_of(word) & groups) for word in phrase)
+
+
+def settle_periods(relations: Iterable[PeriodRelation], tables: Tables) -> Iterator[Settled]:
+    """Yield each superlative over years that the one row decides whose label is said best."""
+    for relation in relations:
+        rows = sorted(_rows_by_year(relation, tables), key=lambda each: -each[0])
+        if not rows or rows[0][0] < _NAMED or (len(rows) > 1 and rows[1][0] >= rows[0][0]):
+            continue
+        facts = rows[0][1]
+        if relation.year not in facts or any((_key(fact) or (0.0,)) < (0.0,) for fact in facts.values()):
+            continue
+        own = facts[relation.year]
+        best = max(facts.values(), key=lambda fact: _signed(_key(fact), relation.sign))
+        holds = _key(own) == _key(best)
+        op = "max" if relation.sign > 0 else "min"
+        program = f"{op}({best.path[0]} of {len(facts)} years) = {_text(best, tables.base)}"
+        kind = ClaimKind.SUPERLATIVE
+        yield Settled(kind, relation.start, relation.end, holds, own, None if holds else best, program)
+
+
+def _rows_by_year(relation: PeriodRelation, tables: Tables) -> Iterator[tuple[float, dict[int, Fact]]]:
+    """Yield the rows of tables whose columns are years, each with how much of its label is said."""
+    for records in list(tables.base.groups.values())[:_MAX_TABLES]:
+        for record in records[:_MAX_ROWS]:
+            facts: dict[int, Fact] = {}
+            cells = [
+                fact
+                for fact in tables.base.by_record.get(record, ())
+                if fact.value.kind in NUMERIC
+                and fact.role is Role.CELL
+                and len(fact.path) == 2
+                and len(fact.years) == 1
+                and fact.source < tables.outputs
+            ]
+            for fact in cells:
+                facts[next(iter(fact.years))] = fact
+            label = base_forms_of(cells[0].path[0]) if cells else frozenset()
+            # Of two columns of one year neither is the one that is meant.
+            if len(facts) < 2 or len(facts) != len(cells) or not label:
+                continue
+            said = len(label & relation.words)
+            yield said / len(label) + 0.01 * said, facts
 
 
 def settle_quantifiers(
@@ -274,8 +323,8 @@ def _rows_of_state(
     return next(iter(full.items()))
 
 
-def _signed(key: Key, sign: int) -> Key:
-    return tuple(sign * part for part in key)
+def _signed(key: Key | None, sign: int) -> Key:
+    return tuple(sign * part for part in key or ())
 
 
 def _text(fact: Fact, base: FactBase) -> str:

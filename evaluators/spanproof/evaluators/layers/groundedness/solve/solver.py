@@ -10,16 +10,22 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, read_frames
-from spanproof.evaluators.layers.groundedness.claims.relations import find_relations
+from spanproof.evaluators.layers.groundedness.claims.relations import (
+    Direction,
+    find_directions,
+    find_period_relations,
+    find_relations,
+)
 from spanproof.evaluators.layers.groundedness.claims.states import States, find_states
 from spanproof.evaluators.layers.groundedness.facts.base import FactBase
 from spanproof.evaluators.layers.groundedness.facts.read import read_facts
+from spanproof.evaluators.layers.groundedness.solve.asked import find_asked
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder, Binding
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation, derive
-from spanproof.evaluators.layers.groundedness.solve.directions import Direction, find_directions
 from spanproof.evaluators.layers.groundedness.solve.relations import (
     Settled,
     Tables,
+    settle_periods,
     settle_quantifiers,
     settle_relations,
 )
@@ -60,7 +66,7 @@ def solve(
     for frame in read.frames:
         binding = binder.bind(frame)
         derivation = Derivation((), (), 0.0)
-        if frame.mention.value.kind in NUMERIC and not _is_plainly_said(binding):
+        if frame.mention.value.kind in NUMERIC and (find_asked(frame, read) or not _is_plainly_said(binding)):
             derivation = derive(binding, read, binder, binder.scopes(frame))
         solved.values.append((binding, derivation))
     states = States(base, synonyms or {})
@@ -70,9 +76,10 @@ def solve(
     tables = Tables(base, outputs)
     solved.relations = [
         *settle_relations(find_relations(read), tables),
+        *settle_periods(find_period_relations(read), tables),
         *settle_quantifiers(stated, read, holder, tables),
     ]
-    solved.denials = find_denials(read, base)
+    solved.denials = find_denials(read, base, outputs)
     solved.directions = list(find_directions(read))
     return solved
 

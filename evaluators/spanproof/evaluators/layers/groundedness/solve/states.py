@@ -6,10 +6,11 @@ In: a state claim and the base. Out: a `StateBinding`: where the state is known,
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
-from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames
+from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames, Frame
 from spanproof.evaluators.layers.groundedness.claims.states import State, StateClaim, States
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder
@@ -30,7 +31,11 @@ _DENIAL = re.compile(
 _DENIAL_OF_SOURCE = re.compile(
     r"\b(?:not|no|none|never|cannot|unable|failed|without|only|missing|empty)\b|n['’]t\b", re.IGNORECASE
 )
+_DONE = ("was", "were", "has", "have", "had", "did")
 _BEHIND = 40
+_FIELDS = 60
+_PARTED = re.compile(r"[,;\n]|\.\s")
+_COUNTED = re.compile(r"\d\s+\Z")
 _AMOUNTS = (Kind.MONEY, Kind.NUMBER)
 
 
@@ -41,8 +46,8 @@ class StateBinding:
     Attributes:
         equal, other: the nearest fact that says the state, or a rival, with how near its record is named.
         named: how much of the field's name is said, of each.
-        beside: where the state is a field's name (`prices.economy`), 1 where the value that follows it is that
-            field's, -1 where it is a rival's; else 0.
+        beside: 1 where the value behind the state is that of a field it names (`prices.economy`) or of a record
+            that has it, -1 where the record has a field it names and the value is a rival's; else 0.
         elsewhere: how many facts of outputs say the state; `given` of other sources.
     """  # noqa: E501
 
@@ -113,8 +118,9 @@ class StateBinder:
         )  # fmt: skip
 
     def _beside(self, claim: StateClaim, scopes: dict[int, float]) -> int:
-        """Return whether the value behind a field's name is that field's (1) or a rival's (-1)."""
+        """Return whether the value behind a state is one of its field or record (1) or of a rival's (-1)."""
         end = claim.frame.mention.end
+        answer = self.read.answer
         following = next(
             (
                 frame
@@ -123,21 +129,35 @@ class StateBinder:
             ),
             None,
         )
-        if following is None:
+        # "2 high, 7 moderate": the number before a state is its own, not the one behind the comma.
+        if (
+            following is None
+            or _PARTED.search(answer[end : following.mention.start])
+            or _COUNTED.search(answer[: claim.frame.mention.start][-8:])
+        ):
             return 0
-        own, rivals = (
-            max(
-                (
-                    self.binder.scope(fact.record, scopes)
-                    for state in states
-                    for fact in self.by_state.get(state, ())
-                    if fact.value.kind in _AMOUNTS and compare(following, fact).value >= Match.MINOR.value
-                ),
-                default=-1.0,
-            )
-            for states in ((claim.usual,), claim.rivals)
-        )
-        return (own > rivals) - (rivals > own)
+        own = self._holding((claim.usual,), following)
+        rivals = self._holding(claim.rivals, following)
+        near = max((self.binder.scope(record, scopes) for record in own), default=-1.0)
+        # A rival's value refutes only where the record has one of the state itself, and that is another.
+        fields = {fact.record for fact in self.by_state.get(claim.usual, ()) if fact.value.kind in _AMOUNTS}
+        other = max((self.binder.scope(each, scopes) for each in rivals & fields - own), default=-1.0)
+        return (near > other) - (other > near)
+
+    def _holding(self, states: Iterable[State], frame: Frame) -> set[int]:
+        """Return the records in which a field named by a state has a frame's value, or that have both."""
+        found = set()
+        for state in states:
+            for fact in self.by_state.get(state, ())[:_MOST]:
+                facts = [fact] if fact.value.kind in _AMOUNTS else self.binder.base.by_record[fact.record]
+                if fact.value.kind not in _AMOUNTS and fact.value.kind is not Kind.TEXT:
+                    continue
+                if any(
+                    each.value.kind in _AMOUNTS and compare(frame, each).value >= Match.MINOR.value
+                    for each in facts[:_FIELDS]
+                ):
+                    found.add(fact.record)
+        return found
 
     def _best(
         self, facts: list[Fact], claim: StateClaim, scopes: dict[int, float]
@@ -152,32 +172,40 @@ class StateBinder:
         return best
 
 
-def find_denials(read: AnswerFrames, base: FactBase) -> list[tuple[int, int]]:
+def find_denials(read: AnswerFrames, base: FactBase, outputs: int) -> list[tuple[int, int]]:
     """Return where an answer denies something that no source denies: nothing else says whether it is so.
 
-    What a field that is false or nothing is named by, is denied by it.
+    What a field that is false or nothing is named by, is denied by it. What has not been done only an output
+    can say: a policy that it may not be done says nothing of it.
     """
     found: list[tuple[int, int]] = []
-    known: list[frozenset[str]] | None = None
+    known: dict[bool, list[frozenset[str]]] = {}
     for match in _DENIAL.finditer(read.answer):
         low, high = read.sentence_at(read.line_at(match.start()), match.start())
         if SOFT.search(read.answer[low:high]):
             continue
         after = [word for word, _, _ in word_spans(read.answer[match.end() : high])]
         denied = [base_form(word) for word in after if base_form(word) not in STOP][:_DENIED]
-        if known is None:
-            known = _known_denials(base)
-        if denied and not any(len(words.intersection(denied)) >= min(2, len(denied)) for words in known):
+        done = match.group().lower().startswith(_DONE)
+        if done not in known:
+            known[done] = _known_denials(base, outputs if done else len(base.texts))
+        if denied and not any(
+            len(words.intersection(denied)) >= min(2, len(denied)) for words in known[done]
+        ):
             found.append(match.span())
     return found
 
 
-def _known_denials(base: FactBase) -> list[frozenset[str]]:
+def _known_denials(base: FactBase, sources: int) -> list[frozenset[str]]:
     """Return the words about each denial of the sources, and the names of fields that are false or nothing."""  # noqa: E501
     known = []
-    for text in base.texts:
+    for text in base.texts[:sources]:
         for match in islice(_DENIAL_OF_SOURCE.finditer(text), _MOST):
             around = text[max(0, match.start() - _AROUND) : match.end() + _AROUND]
             known.append(frozenset(base_form(word) for word, _, _ in word_spans(around)))
-    known += [fact.words for fact in base.by_kind[Kind.BOOL][:_MOST] if not fact.value.number]
+    known += [
+        fact.words
+        for fact in base.by_kind[Kind.BOOL][:_MOST]
+        if not fact.value.number and fact.source < sources
+    ]
     return known

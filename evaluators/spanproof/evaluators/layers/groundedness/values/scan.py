@@ -7,7 +7,9 @@ means is worked out from its named group. Numbers inside longer words belong to 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
 from functools import lru_cache
 from importlib import resources
 
@@ -63,14 +65,23 @@ def _lines(name: str) -> list[list[str]]:
 
 
 UNITS: dict[str, tuple[str, float]] = {
-    name: (dimension, float(factor)) for dimension, factor, *names in _lines("units.txt") for name in names
+    name: (dimension, float(factor))
+    for dimension, factor, *names in _lines("units.txt")
+    if dimension != "month"
+    for name in names
 }
 MONTHS: dict[str, int] = {
-    name: number for _, *names in _lines("months.txt") for number, name in enumerate(names, 1)
+    name: number
+    for dimension, _, *names in _lines("units.txt")
+    if dimension == "month"
+    for number, name in enumerate(names, 1)
 }
 _MONTH = "|".join(sorted(map(re.escape, MONTHS), key=len, reverse=True))
+# A word character of a script that parts words: Chinese and Japanese write numbers right behind words.
+_WORD = r"[^\W\u3040-\u30ff\u4e00-\u9fff]"
 _NUMERAL = (
-    r"(?:\d{1,3}(?:,\d{2,3})+(?:\.\d+)?|\d{1,3}(?:[\u00a0\u202f'’]\d{3})+(?:[.,]\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)|"
+    r"(?:\d{1,3}(?:[ ]\d{3})+,\d{1,2}(?!\d)|"
+    r"\d{1,3}(?:,\d{2,3})+(?:\.\d+)?|\d{1,3}(?:[\u00a0\u202f'’]\d{3})+(?:[.,]\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)|"
     r"\d+,\d{1,2}(?!\d)|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+)"
 )
 _CUR = "|".join(map(re.escape, sorted((*CURRENCIES, "US$", "R$", *_CODES), key=len, reverse=True)))
@@ -93,13 +104,13 @@ _MENTION = re.compile(
     | (?P<my>\b(?P<m3>{_MONTH})\b\.?,?\s+(?:of\s+|de\s+)?(?P<y3>[12]\d{{3}})\b)
     | (?P<time>(?:(?<=\d)T|(?<![\w:.]))(?P<h>\d{{1,2}}):(?P<mi>[0-5]\d)(?::(?P<s>[0-5]\d)(?:\.\d+)?)?\s*(?P<ap>[ap]\.?m\b\.?)?(?P<next>\+\d)?(?:Z\b|\+\d\d:\d\d)?(?![\d:]))
     | (?P<clock>(?<![\w.])(?P<h2>1[0-2]|0?[1-9])\s?(?P<ap2>[ap]\.?m\b\.?))
-    | (?P<id>\#?(?<![\w.])(?=[\w\#./:-]*\d)(?=[\w\#./:-]*[A-Za-z_])(?!\d+(?:\.\d+)?[-_]?(?:(?:{_UNIT}|{_SCALE})s?|st|nd|rd|th|x|way|stop|e-?\d+)\b)[A-Za-z0-9_]+(?:[-_./:]+[A-Za-z0-9_]+)*)
+    | (?P<id>\#?(?<!{_WORD})(?<!\.)(?=[\w\#./:-]*\d)(?=[\w\#./:-]*[A-Za-z_])(?!\d+(?:\.\d+)?[-_]?(?:(?:{_UNIT}|{_SCALE})s?|st|nd|rd|th|x|way|stop|e-?\d+)(?!{_WORD}))[A-Za-z0-9_]+(?:[-_./:]+[A-Za-z0-9_]+)*)
     | (?P<long>(?<![\w.,$€£-])(?:\#\d+|\d{{9,}}|\d+(?:-\d+){{2,}})(?![\w,]|\.\d))
-    | (?P<num>(?P<open>\((?=[^()]{{1,20}}\)))?(?<![\w])(?P<sign>[-−–+](?=[\d.$€£]))?(?:(?P<cur>{_CUR})\s{{0,3}}(?P<sign2>[-−])?)?
+    | (?P<num>(?P<open>\((?=[^()]{{1,20}}\)))?(?<!{_WORD})(?P<sign>[-−–+](?=[\d.$€£]))?(?:(?P<cur>{_CUR})\s{{0,3}}(?P<sign2>[-−])?)?
         (?<![\d.])(?P<n>{_NUMERAL})(?!\d)
         (?:\s?(?P<pct>%|\bpercent(?:age\s+points?)?\b|\bper\s?cent\b|\bProzent\b|\bpp\b)
           |(?:[\s-]?(?P<scale>{_SCALE})\b\.?)?(?:\s?(?P<cur2>{_CUR})(?!\w)|[\s-](?P<curw>(?:U\.?S\.?\s)?dollars?|euros?|yen|rupees?|bucks|francs?|cents?)\b)?
-           (?:[\s-]?(?P<unit>{_UNIT})(?:s|es)?\b)?
+           (?:[\s-]?(?P<unit>{_UNIT})(?:s|es)?(?!{_WORD}))?
         )?)
     | {_LETTERS}
     """,  # noqa: E501
@@ -119,7 +130,46 @@ def scan(text: str) -> list[Mention]:
         found.extend(_read(match))
         if len(found) >= MAX_MENTIONS:
             break
+    return _with_durations(text, found)
+
+
+def _with_durations(text: str, mentions: list[Mention]) -> list[Mention]:
+    """Return mentions with the parts of a duration as one: `2 h 45 min`, `1m 05s`."""
+    found: list[Mention] = []
+    for mention in mentions:
+        last = found[-1] if found else None
+        if (
+            last is None
+            or mention.spelled
+            or last.spelled
+            or text[last.end : mention.start].strip(" \u00a0") not in ("", "and")
+        ):
+            found.append(mention)
+            continue
+        one, two = _in_time(last, text, mention.start), mention.value
+        whole = (
+            one is not None and two.kind is Kind.QUANTITY and two.unit == "time" and one.factor > two.factor
+        )
+        if one is None or not whole or two.amount >= round(one.factor / two.factor):
+            found.append(mention)
+            continue
+        value = Value(Kind.QUANTITY, one.number + two.number, two.step, "time", factor=two.factor)
+        found[-1] = Mention(value, last.start, mention.end)
     return found
+
+
+def _in_time(mention: Mention, text: str, following: int) -> Value | None:
+    """Return a duration; a metre is a minute right before seconds."""
+    value = mention.value
+    if value.kind is not Kind.QUANTITY:
+        return None
+    if (
+        value.unit == "length"
+        and text[mention.start : following].strip().endswith("m")
+        and value.factor == 1.0
+    ):
+        return replace(value, unit="time", number=value.number * 60, step=value.step * 60, factor=60.0)
+    return value if value.unit == "time" else None
 
 
 @lru_cache(maxsize=8192)
@@ -286,3 +336,49 @@ def _spelled(match: re.Match[str]) -> Mention:
         dimension, times = UNITS[match.group("wunit").lower()]
         kind, amount = Kind.QUANTITY, amount * times
     return Mention(Value(kind, float(amount), 0.0, dimension), *match.span(), spelled=True)
+
+
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_SMALL = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_RELATIVE = re.compile(
+    rf"""\b(?:(?P<near>today|tonight|tomorrow|yesterday)
+    |in\s+(?P<in>\d{{1,3}}|{"|".join(_SMALL)})\s+(?P<in_unit>days?|weeks?)\b(?!\s+ago)
+    |(?P<ago>\d{{1,3}}|{"|".join(_SMALL)})\s+(?P<ago_unit>days?|weeks?)\s+ago
+    |(?P<side>next|last|this)\s+(?P<day>{"|".join(_DAYS)}))\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_NEAR = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1}
+
+
+def with_relatives(text: str, mentions: list[Mention], today: date, known: Sequence[Value]) -> list[Mention]:
+    """Return a text's mentions with those of relative dates, which take the place of their numbers."""
+    found = []
+    for match in _RELATIVE.finditer(text):
+        day = _day(match, today)
+        counted = match.group("in") or match.group("ago")
+        # "in four days" is a duration as well: it is a date only where a source has that date.
+        if day is not None and (
+            not counted or any(each.date == (day.year, day.month, day.day) for each in known)
+        ):
+            found.append(Mention(Value(Kind.DATE, date=(day.year, day.month, day.day)), *match.span()))
+    kept = [each for each in mentions if not any(one.start <= each.start < one.end for one in found)]
+    return sorted([*kept, *found], key=lambda mention: mention.start)
+
+
+def _day(match: re.Match[str], today: date) -> date | None:
+    near = match.group("near")
+    if near:
+        return today + timedelta(days=_NEAR[near.lower()])
+    for name, sign in (("in", 1), ("ago", -1)):
+        count = match.group(name)
+        if count:
+            number = int(count) if count.isdigit() else _SMALL.index(count.lower())
+            weeks = match.group(f"{name}_unit").lower().startswith("week")
+            return today + timedelta(days=sign * number * (7 if weeks else 1))
+    weekday = _DAYS.index(match.group("day").lower())
+    ahead = (weekday - today.weekday()) % 7
+    side = match.group("side").lower()
+    if side == "last":
+        return today - timedelta(days=(today.weekday() - weekday) % 7 or 7)
+    # "next Monday" is the coming one to some and the one after to others: of the two only the first is read.
+    return today + timedelta(days=ahead or (7 if side == "next" else 0))

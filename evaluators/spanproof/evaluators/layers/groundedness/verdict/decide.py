@@ -15,6 +15,7 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule as Rule
 from spanproof.evaluators.layers.groundedness.choose.features import (
     find_refutation,
     is_given,
+    is_operand,
     is_unmistakable,
     same_digits,
     slipped,
@@ -22,6 +23,8 @@ from spanproof.evaluators.layers.groundedness.choose.features import (
     value_features,
 )
 from spanproof.evaluators.layers.groundedness.choose.model import Choice
+from spanproof.evaluators.layers.groundedness.claims.frames import Frame
+from spanproof.evaluators.layers.groundedness.claims.relations import Direction
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, Role
 from spanproof.evaluators.layers.groundedness.model import (
     Cause,
@@ -31,9 +34,9 @@ from spanproof.evaluators.layers.groundedness.model import (
     Grounding,
     Verdict,
 )
-from spanproof.evaluators.layers.groundedness.solve.bind import Binding
-from spanproof.evaluators.layers.groundedness.solve.derive import Derivation, Derived, Op
-from spanproof.evaluators.layers.groundedness.solve.directions import Direction
+from spanproof.evaluators.layers.groundedness.solve.asked import Derived, Op
+from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
+from spanproof.evaluators.layers.groundedness.solve.derive import Derivation
 from spanproof.evaluators.layers.groundedness.solve.match import Match
 from spanproof.evaluators.layers.groundedness.solve.relations import Settled
 from spanproof.evaluators.layers.groundedness.solve.solver import Solved
@@ -64,6 +67,8 @@ _KNOWN_NAME = 0.9
 """An identifier that a source has is a name of something: whether it is the right one, the values by it show."""  # noqa: E501
 
 
+_ASKED = 1.5
+"""So well a result of the operation that a claim names has to fit to stand against the stated value."""
 _KNOWN_STATE = 0.75
 """A state that the record which is named has, with no rival named better."""
 _RELATION_RULES = {
@@ -173,6 +178,7 @@ def _value(
     if (
         Rule.LONE_RECORD in rules
         and probability < _UNMISTAKABLE
+        and not is_operand(binding, derivation)
         and is_unmistakable(binding, solved.base, solved.sources, solved.read)
     ):
         rule, probability = Rule.LONE_RECORD, _UNMISTAKABLE
@@ -259,17 +265,29 @@ def _why_wrong(
         if like is not None and not binding.equal:
             return Cause.UNKNOWN_IDENTIFIER, evidence_of(like, solved)
         return None, None
+    asked = derivation.asked
+    if asked.other is not None and asked.hit is None and asked.other_fit >= _ASKED:
+        return Cause.OTHER_RESULT, _evidence_of_program(asked.other, solved)
     unit = frame.mention.value.unit
     values = [
         each for each in others if each.fact.role is not Role.HEADER and not _names_value(each.fact, solved)
     ]
     rival = next(iter(sorted(values, key=lambda each: each.fact.value.unit != unit)), None)
     digits = same_digits(binding, rival, solved.base) if rival is not None else True
-    if rival is not None and rival.name + rival.scope > 0.6 and not digits:
+    near = rival is not None and (rival.name + rival.scope > 0.6 or _shares_date(frame, rival))
+    if rival is not None and near and not digits:
         return Cause.OTHER_VALUE, evidence_of(rival.fact, solved)
     if derivation.misses and derivation.misses[0].fit > 1.0:
         return Cause.OTHER_RESULT, _evidence_of_program(derivation.misses[0], solved)
     return None, None
+
+
+def _shares_date(frame: Frame, rival: Scored) -> bool:
+    """Return whether two dates differ in one part only."""
+    said, known = frame.mention.value.date, rival.fact.value.date
+    if said is None or known is None:
+        return False
+    return sum(one == other for one, other in zip(said, known, strict=True) if one is not None) >= 2
 
 
 def _is_sum_in_record(binding: Binding, solved: Solved) -> bool:
@@ -307,12 +325,24 @@ def _state(binding: StateBinding, solved: Solved, choice: Choice, rules: frozens
     start, end = frame.mention.start, frame.mention.end
     claim = Claim(frame.text, start, end, ClaimKind.STATUS, Verdict.UNCERTAIN, Cause.OPEN, probability)
     said_here = binding.equal is not None and binding.equal_scope >= binding.other_scope
+    # "Business: $130" names a field, and the value behind it is another field's.
+    said_here = said_here and binding.beside >= 0
     known = said_here and binding.equal_name >= binding.other_name and Rule.KNOWN_STATE in rules
     if known and probability < _KNOWN_STATE:
         probability = _KNOWN_STATE
         claim = replace(claim, confidence=probability, rule=Rule.KNOWN_STATE)
-    refuted = binding.other is not None and probability < limits.accept_state
-    if refuted and binding.other is not None:
+    neighbours = (
+        binding.beside < 0 and not frame.soft and not binding.claim.denied and Rule.OTHER_FIELD in rules
+    )
+    if neighbours:
+        probability = min(probability, _CERTAIN)
+        claim = replace(claim, confidence=probability, rule=Rule.OTHER_FIELD)
+    rival = binding.other is not None and probability < limits.accept_state
+    refuted = rival or neighbours
+    if neighbours and binding.equal is not None:
+        # The field that is named has another value than the one behind its name.
+        claim = replace(claim, cause=Cause.OTHER_VALUE, evidence=evidence_of(binding.equal, solved))
+    elif rival and binding.other is not None:
         cause = Cause.DENIED_STATE if binding.claim.denied else Cause.OTHER_STATE
         claim = replace(claim, cause=cause, evidence=evidence_of(binding.other, solved))
     elif binding.equal is not None:

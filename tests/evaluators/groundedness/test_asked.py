@@ -1,0 +1,94 @@
+"""The operation that a claim names: what it gives, and that an operand is not told in its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from spanproof.evaluators.layers.groundedness import Verdict, ground
+from spanproof.evaluators.layers.groundedness.choose.features import is_operand, is_slip_of_result
+from spanproof.evaluators.layers.groundedness.solve.asked import Op
+from spanproof.evaluators.layers.groundedness.solve.solver import solve
+from spanproof.evaluators.layers.groundedness.sources.model import Context, gather
+
+TABLE = (
+    "| (in thousands) | 2019 | 2018 | 2017 |\n|---|---|---|---|\n"
+    "| Freight | 846 | 620 | 500 |\n| Wages | 310 | 305 | 290 |\n| Change in stock | 12 | 30 | 9 |"
+)
+
+
+def derivation_of(answer, task="", output=TABLE):
+    binding, derivation = solve(gather([output], Context(task)), answer).values[0]
+    return binding, derivation
+
+
+@pytest.mark.parametrize(
+    ("answer", "op", "value"),
+    [
+        ("The average freight in 2018 and 2019 was 999 thousand.", Op.MEAN, 733_000),
+        ("The change in freight from 2018 to 2019 was 999 thousand.", Op.DIFFERENCE, 226_000),
+        ("The percentage change in freight from 2018 to 2019 was 99.9%.", Op.CHANGE, 226 / 620 * 100),
+        ("The average freight from 2017 to 2019 was 999 thousand.", Op.MEAN, 1_966_000 / 3),
+    ],
+)
+def test_what_the_named_operation_gives_stands_against_the_stated_value(answer, op, value):
+    _, derivation = derivation_of(answer)
+    assert derivation.asked.hit is None
+    assert derivation.asked.other.op is op
+    assert derivation.asked.other.value == pytest.approx(value)
+
+
+def test_an_operand_is_no_result():
+    binding, derivation = derivation_of("The average freight in 2018 and 2019 was 846 thousand.")
+    assert binding.equal
+    assert is_operand(binding, derivation)
+
+
+def test_a_cell_that_is_named_by_the_operation_is_its_result():
+    binding, derivation = derivation_of("The change in stock in 2019 was 12 thousand.")
+    assert not is_operand(binding, derivation)
+
+
+def test_a_misprinted_result_is_known_as_such():
+    binding, derivation = derivation_of("The average freight in 2018 and 2019 was 783 thousand.")
+    assert is_slip_of_result(binding.frame, derivation)
+    binding, derivation = derivation_of("The average freight in 2018 and 2019 was 733 thousand.")
+    assert not is_slip_of_result(binding.frame, derivation)
+    assert derivation.asked.hit is not None
+
+
+def test_a_short_answer_is_asked_by_its_question():
+    _, derivation = derivation_of("733 thousand", "What was the average freight in 2018 and 2019?")
+    assert derivation.asked.hit.op is Op.MEAN
+
+
+def test_a_minus_that_no_program_gives_makes_another_value():
+    _, derivation = derivation_of("The average freight in 2018 and 2019 was -733 thousand.")
+    assert not derivation.hits
+
+
+@pytest.mark.parametrize(
+    ("task", "answer", "verdict"),
+    [
+        ("In which year was freight higher, 2018 or 2019?", "2019.", Verdict.GROUNDED),
+        ("In which year was freight lower, 2018 or 2019?", "2019.", Verdict.CONTRADICTED),
+        ("", "Wages were highest in 2019.", Verdict.GROUNDED),
+        ("", "Wages were highest in 2017.", Verdict.CONTRADICTED),
+        ("", "Something else was highest in 2017.", Verdict.UNCERTAIN),
+    ],
+)
+def test_a_row_decides_which_of_its_years_has_the_most(task, answer, verdict):
+    assert ground([TABLE], answer, task).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("output", "answer", "op"),
+    [
+        ('{"spend_cents": 1249900, "signups": 416}', "That is €30.05 per signup.", Op.RATIO),
+        ("Respondents: 1,250\nSatisfied: 68.4%", "855 of the respondents are satisfied.", Op.SHARE),
+        ('{"from": "GBP", "to": "USD", "rate": 1.3142, "amount": 250}', "That is $328.55.", Op.PRODUCT),
+    ],
+)
+def test_prices_each_shares_of_counts_and_rates_are_derived(output, answer, op):
+    _, derivation = derivation_of(answer, output=output)
+    assert derivation.hits
+    assert derivation.hits[0].op is op
