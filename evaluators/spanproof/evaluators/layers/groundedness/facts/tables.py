@@ -115,11 +115,15 @@ def _trimmed(text: str, start: int, end: int, offset: int) -> Cell:
     return offset + start, offset + end
 
 
+_FIELD = re.compile(r"\s*[A-Za-z][\w-]*(?: [\w-]+){0,3}: \S+(?: \S+)*\s*")
+"""A field with its value, as above and below a table of an invoice: no row of one."""
+
+
 def read_aligned(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
     """Return the rows of a table whose columns are set apart by two or more blanks, and its lines."""
     taken = []
     for line in lines:
-        if not line.text.strip():
+        if not line.text.strip() or _FIELD.fullmatch(line.text):
             break
         taken.append(line)
     body = [line for line in taken if not _RULE.match(line.text)]

@@ -81,12 +81,13 @@ ALL_RULES = frozenset(Rule)
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """A claim with how probable it is, before the answer's budget."""
+    """A claim with how probable it is, before the answer's budget; `rests` on these other claims."""
 
     claim: Claim
     accept: float
     accuse: float
     refuted: bool
+    rests: tuple[str, ...] = ()
 
 
 def decide(
@@ -127,7 +128,7 @@ def decide(
     ]
     judged.sort(key=lambda each: (each.claim.start, each.claim.end))
     budget = min(1.0, (_BUDGET / max(1, len(judged))) ** 0.5)
-    claims = tuple(_settled(each, budget, solved.base.cut) for each in judged)
+    claims = _without_circles(judged, [_settled(each, budget, solved.base.cut) for each in judged])
     verdicts = {claim.verdict for claim in claims}
     confidence = min((each.claim.confidence for each in judged), default=0.5)
     if Verdict.CONTRADICTED in verdicts:
@@ -138,6 +139,27 @@ def decide(
     else:
         overall = Verdict.UNCERTAIN
     return Grounding(overall, _value_of(claims), claims, confidence)
+
+
+def _without_circles(judged: Sequence[_Judged], claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    """Return the claims, those uncertain that only bear each other out: 10 by 4 + 6, and 6 by 10 - 4."""
+    resting = [set(each.rests) for each in judged]
+    borne_out: set[str] = set()
+    while True:
+        more = {
+            claim.text
+            for claim, rests in zip(claims, resting, strict=True)
+            if claim.verdict is Verdict.GROUNDED and rests <= borne_out
+        }
+        if more <= borne_out:
+            break
+        borne_out |= more
+    return tuple(
+        claim
+        if claim.verdict is not Verdict.GROUNDED or rests <= borne_out
+        else replace(claim, verdict=Verdict.UNCERTAIN)
+        for claim, rests in zip(claims, resting, strict=True)
+    )
 
 
 def _value_of(claims: Sequence[Claim]) -> float:
@@ -202,7 +224,11 @@ def _value(
         rule, probability, refuted = certain.rule, min(probability, _CERTAIN), True
         cause, evidence = certain.cause, evidence_of(certain.rival.fact, solved)
     claim = Claim(frame.text, start, end, kind, Verdict.UNCERTAIN, cause, probability, evidence, rule=rule)
-    return _Judged(claim, limits.accept, limits.accuse, refuted)
+    rests = derivation.hits[0].said if cause is Cause.DERIVED and derivation.hits else ()
+    others = {each.text for each in solved.read.frames}
+    return _Judged(
+        claim, limits.accept, limits.accuse, refuted, tuple(text for text in rests if text in others)
+    )
 
 
 def _spare_written(judged: _Judged, written: frozenset[str]) -> _Judged:
