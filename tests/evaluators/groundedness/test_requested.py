@@ -6,6 +6,7 @@ import pytest
 
 from spanproof.evaluators.layers.groundedness import Verdict, ground
 from spanproof.evaluators.layers.groundedness.choose.features import is_operand, is_slip_of_result
+from spanproof.evaluators.layers.groundedness.facts.read import read_facts
 from spanproof.evaluators.layers.groundedness.solve.requested import Op
 from spanproof.evaluators.layers.groundedness.solve.solver import solve
 from spanproof.evaluators.layers.groundedness.sources.model import Context, gather
@@ -40,12 +41,12 @@ def test_what_the_named_operation_gives_refutes_the_stated_value(answer, op, val
 def test_an_operand_is_no_result():
     binding, derivation = derivation_of("The average freight in 2018 and 2019 was 846 thousand.")
     assert binding.equal
-    assert is_operand(binding, derivation)
+    assert is_operand(binding, derivation, read_facts([TABLE]))
 
 
 def test_a_cell_that_is_named_by_the_operation_is_its_result():
     binding, derivation = derivation_of("The change in stock in 2019 was 12 thousand.")
-    assert not is_operand(binding, derivation)
+    assert not is_operand(binding, derivation, read_facts([TABLE]))
 
 
 def test_a_misprinted_result_is_known_as_such():

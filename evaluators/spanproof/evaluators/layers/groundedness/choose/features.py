@@ -135,20 +135,21 @@ def value_features(
         derivation.requested.other_fit,
         derivation.requested.hit_fit - derivation.requested.other_fit,
         derivation.requested.other_fit if is_slip_of_result(frame, derivation) else 0.0,
-        float(is_operand(binding, derivation)),
+        float(is_operand(binding, derivation, base)),
         float(hit is not None and (hit.value < 0) == (said.number < 0)),
         *(float(said.kind is kind) for kind in _KINDS),
     ]
 
 
-def is_operand(binding: Binding, derivation: Derivation) -> bool:
+def is_operand(binding: Binding, derivation: Derivation, base: FactBase) -> bool:
     """Return whether a stated value is a plain cell where the claim names an operation: 53 for a mean of 53 and 68."""  # noqa: E501
     ops = derivation.requested.ops
     return (
         bool(ops)
         and derivation.requested.hit is None
         and bool(binding.equal)
-        and not any(names_operation(each.fact, ops) for each in binding.equal)
+        # What a line prints alone has been worked out.
+        and not any(names_operation(each.fact, ops) or is_bare(each.fact, base) for each in binding.equal)
     )
 
 

@@ -170,7 +170,7 @@ def _value(
     if (
         Rule.LONE_RECORD in rules
         and probability < _UNMISTAKABLE
-        and not is_operand(binding, derivation)
+        and not is_operand(binding, derivation, solved.base)
         and is_unmistakable(binding, solved.base, solved.sources, solved.read)
     ):
         rule, probability = Rule.LONE_RECORD, _UNMISTAKABLE
