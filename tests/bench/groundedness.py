@@ -6,7 +6,7 @@ Usage: python tests/bench/groundedness.py DIRECTORY [--pairs FILE] [--rows N] [-
 DIRECTORY holds `SET.jsonl.xz`; a row has `outputs`, `answer`, `label` (grounded, contradicted, uncertain) and
 `kind`, and may have `task`, `system`, `arguments` and `twin`. --pairs names a JSON Lines file of pairs with
 `out`, `ans`, `label` and `kind`. Rows of one family stay together, and only the half of the families is
-judged that nobody reads while the engine is developed (`is_kept`). --weights names a directory of `SET.json`,
+judged that no developer reads (`is_kept`). --weights names a directory of `SET.json`,
 each trained without that set (`train.py --left-out`); without it the shipped weights judge. --old names a
 JSON file of another engine's verdicts by row id; without it the figures of the engine of rules that this one
 replaced are printed, as they were measured on all rows. Nothing of a row is executed.

@@ -45,7 +45,7 @@ class Row:
 
 
 def is_kept(family: str) -> bool:
-    """Return whether a family is of the half that figures are told of; rows of the other half may be read."""
+    """Return whether a family is of the half that is reported; rows of the other half may be read."""
     return hashlib.md5(family.encode(), usedforsecurity=False).digest()[-1] % 2 == 1
 
 

@@ -70,8 +70,8 @@ RISING = frozenset(
         "beside",
         "shown",
         "equal_context",
-        "asked_hit",
-        "asked_lead",
+        "requested_hit",
+        "requested_lead",
         "hit_sign",
     ]
 )
@@ -86,7 +86,7 @@ FALLING = frozenset(
         "unfound",
         "slip",
         "free_same_field",
-        "asked_slip",
+        "requested_slip",
         "operand",
     ]
 )
@@ -357,7 +357,7 @@ class Trainer:
 
 
 def report(name: str, answers: list[Answer], limits: dict[str, float]) -> None:
-    """Print the verdicts on the half of a set that nobody reads, by label, and for real answers by kind."""
+    """Print the verdicts on the half of a set that is reported, by label, and for real answers by kind."""
     stated: dict[str, Counter[str]] = defaultdict(Counter)
     for answer in answers:
         if name in SETS and not is_kept(answer.row.family):

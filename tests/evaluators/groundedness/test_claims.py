@@ -7,7 +7,7 @@ import json
 import pytest
 
 from spanproof.evaluators.layers.groundedness import Verdict, ground
-from spanproof.evaluators.layers.groundedness.solve.asked import Op
+from spanproof.evaluators.layers.groundedness.solve.requested import Op
 from spanproof.evaluators.layers.groundedness.solve.solver import solve
 from spanproof.evaluators.layers.groundedness.sources.model import Context, gather
 
@@ -107,3 +107,9 @@ def test_how_far_a_request_is_or_what_is_yet_to_happen_is_no_state_of_a_record(a
 def test_a_unit_that_is_left_out_is_that_of_the_field():
     (binding, _), *_ = solved(['{"used_gb": 1074}'], "It uses 1,074 of them.").values
     assert binding.equal
+
+
+def test_a_result_without_a_unit_is_in_the_unit_of_the_field():
+    outputs = ["product,weight_kg\nP1001,11.88\nP1002,29.3\nP1003,4.5"]
+    assert ground(outputs, "The highest weight_kg is 29.3.").verdict is not Verdict.CONTRADICTED
+    assert solved(outputs, "The mean weight_kg is 15.23.").values[0][1].hits

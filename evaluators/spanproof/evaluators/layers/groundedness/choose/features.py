@@ -14,10 +14,10 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Bound, Frame
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.model import Cause
-from spanproof.evaluators.layers.groundedness.solve.asked import Derived, names_operation
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation
 from spanproof.evaluators.layers.groundedness.solve.match import Match
+from spanproof.evaluators.layers.groundedness.solve.requested import Derived, names_operation
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
 from spanproof.evaluators.layers.groundedness.values.model import Kind, Value, is_year
@@ -41,7 +41,8 @@ VALUE_FEATURES = (
     "chance", "miss", "misprint", "digits", "small", "year", "spelled", "soft", "negated", "inexact", "overtaken",  # noqa: E501
     "rival_same_field", "prose", "unfound", "slip", "free", "free_margin",
     "free_same_field", "equal_context", "other_context", "few",
-    "asked", "asked_hit", "asked_other", "asked_lead", "asked_slip", "operand", "hit_sign",
+    "requested", "requested_hit", "requested_other", "requested_lead", "requested_slip", "operand",
+    "hit_sign",
     *(f"is_{kind}" for kind in _KINDS),
 )  # fmt: skip
 STATE_FEATURES = (
@@ -129,32 +130,33 @@ def value_features(
         max((_shared(around, each, base) for each in binding.equal[:_BEST]), default=0.0),
         max((_shared(around, each, base) for each in others[:_BEST]), default=0.0),
         float(len(read.frames) <= 2),
-        float(bool(derivation.asked.ops)),
-        derivation.asked.hit_fit,
-        derivation.asked.other_fit,
-        derivation.asked.hit_fit - derivation.asked.other_fit,
-        derivation.asked.other_fit if is_slip_of_result(frame, derivation) else 0.0,
-        float(is_operand(binding, derivation)),
+        float(bool(derivation.requested.ops)),
+        derivation.requested.hit_fit,
+        derivation.requested.other_fit,
+        derivation.requested.hit_fit - derivation.requested.other_fit,
+        derivation.requested.other_fit if is_slip_of_result(frame, derivation) else 0.0,
+        float(is_operand(binding, derivation, base)),
         float(hit is not None and (hit.value < 0) == (said.number < 0)),
         *(float(said.kind is kind) for kind in _KINDS),
     ]
 
 
-def is_operand(binding: Binding, derivation: Derivation) -> bool:
+def is_operand(binding: Binding, derivation: Derivation, base: FactBase) -> bool:
     """Return whether a stated value is a plain cell where the claim names an operation: 53 for a mean of 53 and 68."""  # noqa: E501
-    ops = derivation.asked.ops
+    ops = derivation.requested.ops
     return (
         bool(ops)
-        and derivation.asked.hit is None
+        and derivation.requested.hit is None
         and bool(binding.equal)
-        and not any(names_operation(each.fact, ops) for each in binding.equal)
+        # What a line prints alone has been worked out.
+        and not any(names_operation(each.fact, ops) or is_bare(each.fact, base) for each in binding.equal)
     )
 
 
 def is_slip_of_result(frame: Frame, derivation: Derivation) -> bool:
     """Return whether a value is a misprint of what the operation that the claim names gives."""
-    other = derivation.asked.other
-    if other is None or derivation.asked.hit is not None:
+    other = derivation.requested.other
+    if other is None or derivation.requested.hit is not None:
         return False
     factor = frame.mention.value.factor
     places = len(_numeral(frame.text).partition(".")[2])

@@ -16,17 +16,17 @@ from math import exp
 
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Bound, Frame
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, Role
-from spanproof.evaluators.layers.groundedness.solve.asked import (
-    NOT_ASKED,
-    Asked,
-    Derived,
-    Op,
-    choose_asked,
-    find_asked,
-    weigh,
-)
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder, Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.match import is_in_minor_units
+from spanproof.evaluators.layers.groundedness.solve.requested import (
+    NOT_REQUESTED,
+    Derived,
+    Op,
+    Requested,
+    choose_requested,
+    find_requested,
+    weigh,
+)
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, same_number
 from spanproof.evaluators.layers.groundedness.values.words import base_form, base_forms_of
 
@@ -69,7 +69,7 @@ class Derivation:
     hits: tuple[Derived, ...]
     misses: tuple[Derived, ...]
     chance: float
-    asked: Asked = NOT_ASKED
+    requested: Requested = NOT_REQUESTED
 
 
 def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[int, float]) -> Derivation:
@@ -77,14 +77,16 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
     frame = binding.frame
     if frame.mention.value.kind not in NUMERIC:
         return Derivation((), (), 0.0)
-    ops = find_asked(frame, read)
+    ops = find_requested(frame, read)
     results = list(_results(binding, read, binder, scopes, ops))
     target = frame.mention.value.number
     plain = frame.mention.value.amount
     step = frame.mention.value.step
     width = max(step, 0.1 * abs(target)) if frame.bound is Bound.ABOUT else step
+    # "The highest weight_kg is 29.3": a number without a unit is in the field's own.
+    bare = frame.mention.value.kind is Kind.NUMBER and frame.mention.value.factor == 1.0
     hits, misses = [], []
-    asked: dict[bool, list[tuple[float, Derived]]] = {True: [], False: []}
+    requested: dict[bool, list[tuple[float, Derived]]] = {True: [], False: []}
     near = 0
     low, high = 0.6 * abs(target), 1.5 * abs(target)
     for result in results:
@@ -96,19 +98,27 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
             same_number(abs(target), value, width)
             or (plain != target and same_number(abs(plain), value, width / frame.mention.value.factor))
             or (is_in_minor_units(frame.mention.value, value) and _is_plain(result))
+            or (bare and same_number(abs(target), value / _factor_of(result), width))
         )
         if hit:
             hits.append(result)
         elif result.cued:
             misses.append(result)
         if result.op in ops and result.operands:
-            asked[hit].append((weigh(result, frame), result))
+            requested[hit].append((weigh(result, frame), result))
     expected = near * max(width, 1e-12) / max(high - low, 1e-9) if target else float(len(results))
     hits.sort(key=lambda each: (-each.fit - each.cued, len(each.operands)))
     misses.sort(key=lambda each: -each.fit)
     return Derivation(
-        tuple(hits[:5]), tuple(misses[:5]), 1.0 - exp(-min(expected, 50.0)), choose_asked(ops, asked)
+        tuple(hits[:5]), tuple(misses[:5]), 1.0 - exp(-min(expected, 50.0)), choose_requested(ops, requested)
     )
+
+
+def _factor_of(result: Derived) -> float:
+    """Return what the unit of a result's first operand multiplied by, 1 where it does not carry over."""
+    kept = result.op in (Op.SUM, Op.DIFFERENCE, Op.MEAN, Op.MIN, Op.MAX) and bool(result.operands)
+    first = result.operands[0].value if kept else None
+    return first.factor if first is not None and first.kind is Kind.QUANTITY else 1.0
 
 
 def _is_plain(result: Derived) -> bool:

@@ -19,7 +19,6 @@ from spanproof.evaluators.layers.groundedness.claims.relations import (
 from spanproof.evaluators.layers.groundedness.claims.states import States, find_states
 from spanproof.evaluators.layers.groundedness.facts.base import FactBase
 from spanproof.evaluators.layers.groundedness.facts.read import read_facts
-from spanproof.evaluators.layers.groundedness.solve.asked import find_asked
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder, Binding
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation, derive
 from spanproof.evaluators.layers.groundedness.solve.relations import (
@@ -29,6 +28,7 @@ from spanproof.evaluators.layers.groundedness.solve.relations import (
     settle_quantifiers,
     settle_relations,
 )
+from spanproof.evaluators.layers.groundedness.solve.requested import find_requested
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinder, StateBinding, find_denials
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC
@@ -66,7 +66,9 @@ def solve(
     for frame in read.frames:
         binding = binder.bind(frame)
         derivation = Derivation((), (), 0.0)
-        if frame.mention.value.kind in NUMERIC and (find_asked(frame, read) or not _is_plainly_said(binding)):
+        if frame.mention.value.kind in NUMERIC and (
+            find_requested(frame, read) or not _is_plainly_said(binding)
+        ):
             derivation = derive(binding, read, binder, binder.scopes(frame))
         solved.values.append((binding, derivation))
     states = States(base, synonyms or {})

@@ -34,11 +34,11 @@ from spanproof.evaluators.layers.groundedness.model import (
     Grounding,
     Verdict,
 )
-from spanproof.evaluators.layers.groundedness.solve.asked import Derived, Op
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation
 from spanproof.evaluators.layers.groundedness.solve.match import Match
 from spanproof.evaluators.layers.groundedness.solve.relations import Settled
+from spanproof.evaluators.layers.groundedness.solve.requested import Derived, Op
 from spanproof.evaluators.layers.groundedness.solve.solver import Solved
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
@@ -67,7 +67,7 @@ _KNOWN_NAME = 0.9
 """An identifier that a source has is a name of something: whether it is the right one, the values by it show."""  # noqa: E501
 
 
-_ASKED = 1.5
+_REQUESTED = 1.5
 """So well a result of the operation that a claim names has to fit to stand against the stated value."""
 _KNOWN_STATE = 0.75
 """A state that the record which is named has, with no rival named better."""
@@ -200,7 +200,7 @@ def _value(
     if (
         Rule.LONE_RECORD in rules
         and probability < _UNMISTAKABLE
-        and not is_operand(binding, derivation)
+        and not is_operand(binding, derivation, solved.base)
         and is_unmistakable(binding, solved.base, solved.sources, solved.read)
     ):
         rule, probability = Rule.LONE_RECORD, _UNMISTAKABLE
@@ -291,9 +291,9 @@ def _why_wrong(
         if like is not None and not binding.equal:
             return Cause.UNKNOWN_IDENTIFIER, evidence_of(like, solved)
         return None, None
-    asked = derivation.asked
-    if asked.other is not None and asked.hit is None and asked.other_fit >= _ASKED:
-        return Cause.OTHER_RESULT, _evidence_of_program(asked.other, solved)
+    requested = derivation.requested
+    if requested.other is not None and requested.hit is None and requested.other_fit >= _REQUESTED:
+        return Cause.OTHER_RESULT, _evidence_of_program(requested.other, solved)
     unit = frame.mention.value.unit
     values = [
         each for each in others if each.fact.role is not Role.HEADER and not _names_value(each.fact, solved)

@@ -1,4 +1,4 @@
-"""The operation that a claim names: what it gives, and that an operand is not told in its place."""
+"""The operation that a claim names: what it gives, and that an operand is not accepted in its place."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import pytest
 
 from spanproof.evaluators.layers.groundedness import Verdict, ground
 from spanproof.evaluators.layers.groundedness.choose.features import is_operand, is_slip_of_result
-from spanproof.evaluators.layers.groundedness.solve.asked import Op
+from spanproof.evaluators.layers.groundedness.facts.read import read_facts
+from spanproof.evaluators.layers.groundedness.solve.requested import Op
 from spanproof.evaluators.layers.groundedness.solve.solver import solve
 from spanproof.evaluators.layers.groundedness.sources.model import Context, gather
 
@@ -30,22 +31,22 @@ def derivation_of(answer, task="", output=TABLE):
         ("The average freight from 2017 to 2019 was 999 thousand.", Op.MEAN, 1_966_000 / 3),
     ],
 )
-def test_what_the_named_operation_gives_stands_against_the_stated_value(answer, op, value):
+def test_what_the_named_operation_gives_refutes_the_stated_value(answer, op, value):
     _, derivation = derivation_of(answer)
-    assert derivation.asked.hit is None
-    assert derivation.asked.other.op is op
-    assert derivation.asked.other.value == pytest.approx(value)
+    assert derivation.requested.hit is None
+    assert derivation.requested.other.op is op
+    assert derivation.requested.other.value == pytest.approx(value)
 
 
 def test_an_operand_is_no_result():
     binding, derivation = derivation_of("The average freight in 2018 and 2019 was 846 thousand.")
     assert binding.equal
-    assert is_operand(binding, derivation)
+    assert is_operand(binding, derivation, read_facts([TABLE]))
 
 
 def test_a_cell_that_is_named_by_the_operation_is_its_result():
     binding, derivation = derivation_of("The change in stock in 2019 was 12 thousand.")
-    assert not is_operand(binding, derivation)
+    assert not is_operand(binding, derivation, read_facts([TABLE]))
 
 
 def test_a_misprinted_result_is_known_as_such():
@@ -53,12 +54,12 @@ def test_a_misprinted_result_is_known_as_such():
     assert is_slip_of_result(binding.frame, derivation)
     binding, derivation = derivation_of("The average freight in 2018 and 2019 was 733 thousand.")
     assert not is_slip_of_result(binding.frame, derivation)
-    assert derivation.asked.hit is not None
+    assert derivation.requested.hit is not None
 
 
-def test_a_short_answer_is_asked_by_its_question():
+def test_a_short_answer_is_read_with_its_question():
     _, derivation = derivation_of("733 thousand", "What was the average freight in 2018 and 2019?")
-    assert derivation.asked.hit.op is Op.MEAN
+    assert derivation.requested.hit.op is Op.MEAN
 
 
 def test_a_minus_that_no_program_gives_makes_another_value():

@@ -1,6 +1,6 @@
 """The operation that a claim names, and what it gives: "the average price in 2018 and 2019 is 61.5".
 
-In: a frame, and the results of all programs over its facts. Out: an `Asked`: the best result of that
+In: a frame, and the results of all programs over its facts. Out: an `Requested`: the best result of that
 operation that is the stated value, and the best that is not. Without them a misprinted mean is only
 unfound, and an operand in the mean's place is simply stated.
 """
@@ -97,7 +97,7 @@ class Derived(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Requested:
     """What the operation that a claim names gives.
 
     Attributes:
@@ -111,10 +111,10 @@ class Asked:
     other_fit: float = 0.0
 
 
-NOT_ASKED = Asked()
+NOT_REQUESTED = Requested()
 
 
-def find_asked(frame: Frame, read: AnswerFrames) -> frozenset[Op]:
+def find_requested(frame: Frame, read: AnswerFrames) -> frozenset[Op]:
     """Return the operations that a claim's sentence names before its value; of a short answer, the question."""  # noqa: E501
     low, _ = read.sentence_at(frame.line, frame.mention.start)
     text = read.answer[max(low, frame.mention.start - _MAX_SENTENCE) : frame.mention.start]
@@ -132,7 +132,7 @@ def names_operation(fact: Fact, ops: Iterable[Op]) -> bool:
 
 
 def weigh(result: Derived, frame: Frame) -> float:
-    """Return how well a result fits what is asked: operands that belong together, in the years that are named."""  # noqa: E501
+    """Return how well a result fits what is requested: operands that belong together, in the years that are named."""  # noqa: E501
     said = frame.years
     fit = result.fit
     if len(said) >= 2 and result.operands:
@@ -144,8 +144,10 @@ def weigh(result: Derived, frame: Frame) -> float:
     return fit + (0.3 if result.alike else -0.3)
 
 
-def choose_asked(ops: frozenset[Op], results: Mapping[bool, Sequence[tuple[float, Derived]]]) -> Asked:
-    """Return the best results of the operations that are asked for: of those that hit, and of the others.
+def choose_requested(
+    ops: frozenset[Op], results: Mapping[bool, Sequence[tuple[float, Derived]]]
+) -> Requested:
+    """Return the best results of the operations that are requested: of those that hit, and of the others.
 
     What is worked out from the same operands as a hit, only the other way round, is no other result.
     """
@@ -153,4 +155,4 @@ def choose_asked(ops: frozenset[Op], results: Mapping[bool, Sequence[tuple[float
     same = frozenset(map(id, hit.operands)) if hit is not None else None
     others = [each for each in results[False] if frozenset(map(id, each[1].operands)) != same]
     other_fit, other = max(others, key=lambda each: each[0], default=(0.0, None))
-    return Asked(ops, hit, hit_fit, other, other_fit)
+    return Requested(ops, hit, hit_fit, other, other_fit)
