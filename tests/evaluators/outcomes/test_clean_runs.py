@@ -38,8 +38,21 @@ def test_a_clean_run_is_not_accused(run_agent, clean):
         and isinstance(score.outcome, Scored)
         and score.outcome.label is Label.FAIL
     }
+    assert Layer.GROUNDEDNESS not in failed
     if clean.shape == HONEST_FAILURE:
         assert account.reports_failure
-        assert Layer.GROUNDEDNESS not in failed
     else:
-        assert not failed - {Layer.GROUNDEDNESS}
+        assert not failed
+
+
+def test_nearly_all_clean_runs_are_known_to_be_grounded(run_agent):
+    open_runs = []
+    for number, clean in enumerate(RUNS):
+        clean.load()
+        trace = run_agent(clean.framework, clean.task, clean.turns, DATA_TOOLS)
+        (run,) = Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace).runs
+        (score,) = (each for each in run.scores if each.name == Layer.GROUNDEDNESS.value)
+        if not (isinstance(score.outcome, Scored) and score.outcome.label is Label.PASS):
+            open_runs.append(number)
+    # The least of five temperatures is .9: two digits may be anything.
+    assert open_runs == [55]

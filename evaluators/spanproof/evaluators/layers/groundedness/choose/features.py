@@ -381,9 +381,17 @@ def is_unmistakable(binding: Binding, base: FactBase, sources: Sequence[Source],
     A lone record is a single object, the only row of a table, a short sentence or a bare value that is all
     that its line prints.
     """
-    equal = next((each for each in binding.equal if _is_output(each, sources)), None)
+    found = [each for each in binding.equal if _is_output(each, sources)]
+    # A result may be a cell of a table too: the least price is a price.
+    candidates = [*found[:1], *(each for each in found[1:] if is_bare(each.fact, base))]
+    return any(_is_all_of_its_record(binding, each, base, sources, read) for each in candidates)
+
+
+def _is_all_of_its_record(
+    binding: Binding, equal: Scored, base: FactBase, sources: Sequence[Source], read: AnswerFrames
+) -> bool:
     said = binding.frame.mention.value
-    if equal is None or said.kind is Kind.ID or not _is_as_written(said, equal):
+    if said.kind is Kind.ID or not _is_as_written(said, equal):
         return False
     bare = is_bare(equal.fact, base)
     if said.kind not in (Kind.DATE, Kind.TIME) and _digits(said.number, said.step) < (2 if bare else 3):

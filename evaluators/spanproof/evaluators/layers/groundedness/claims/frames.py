@@ -40,6 +40,9 @@ class Bound(Enum):
 _ABOUT = re.compile(r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|close to|ca\.?)|[~≈])\s*(?:the\s+)?[$€£]?\Z", re.IGNORECASE)  # fmt: skip  # noqa: E501
 _MORE = re.compile(r"(?:\b(?:over|more than|at least|above|greater than|exceed(?:s|ed|ing)?|no (?:less|fewer) than|minimum of|longer than|higher than|older than|after|since)|>=?|≥)\s*(?:the\s+)?[$€£]?\Z", re.IGNORECASE)  # fmt: skip  # noqa: E501
 _LESS = re.compile(r"(?:\b(?:under|less than|fewer than|at most|below|up to|no more than|within|maximum of|shorter than|lower than|before|until)|<=?|≤)\s*(?:the\s+)?[$€£]?\Z", re.IGNORECASE)  # fmt: skip  # noqa: E501
+_FIELD_VALUE = re.compile(r"[:=]\s*[-+$€£]?\d")
+"""What a text that is no name has: `12.5, Ann: 7.25`."""
+
 _NAMES = re.compile(
     r"(?:\b(?:step|option|table|figure|fig|section|chapter|part|item|task|phase|level|lesson|module|version|segment|leg|"
     r"question|example|result|page|row|line|no|number|note|flight|stop|day|week|round|game|match|tier|route|case|test|"
@@ -189,7 +192,8 @@ def is_claim(mention: Mention, read: AnswerFrames, field_words: Collection[str] 
     if value.kind is Kind.ID and value.text in field_words:
         return False
     for anchor in read.anchors:
-        if anchor.kind is Kind.TEXT and anchor.start <= mention.start and mention.end <= anchor.end:
+        within = anchor.kind is Kind.TEXT and anchor.start <= mention.start and mention.end <= anchor.end
+        if within and not _FIELD_VALUE.search(answer, anchor.start, anchor.end):
             return False
     small = value.kind is Kind.NUMBER and abs(value.number) < 100 and value.step in (0.0, 1.0)
     if small and not mention.spelled and _NAMES.search(before):

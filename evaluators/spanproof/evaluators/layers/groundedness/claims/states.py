@@ -178,7 +178,9 @@ def find_states(read: AnswerFrames, states: States) -> list[StateClaim]:
 
 
 def _is_no_state(answer: str, start: int, end: int) -> bool:
-    """Whether a word is about the future or a request, or is part of a name: `business days`, `high-back`."""
+    """Whether a word is about the future or a request, or part of a name: `business days`, `/home`."""
+    if answer[max(0, start - 1) : start] in ("/", "\\", "@", "#"):
+        return True
     if _NOT_YET.search(answer[max(0, start - _BEFORE) : start]) or _is_progress(answer, start, end):
         return True
     following = answer[start : end + 16].lower()
