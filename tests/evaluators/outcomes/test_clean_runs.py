@@ -14,6 +14,8 @@ from spanproof.trace import Label, Layer, Scored
 
 RUNS = list(clean_runs(200))
 HONEST_FAILURE = "unavailable"
+UNDECIDED = {55}
+"""The least of five temperatures is 0.9: one digit may be anything."""
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +24,10 @@ def run_agent():
         yield run
 
 
-@pytest.mark.parametrize("clean", [pytest.param(run, id=f"{n}-{run.shape}") for n, run in enumerate(RUNS)])
-def test_a_clean_run_is_not_accused(run_agent, clean):
+@pytest.mark.parametrize(
+    ("number", "clean"), [pytest.param(n, run, id=f"{n}-{run.shape}") for n, run in enumerate(RUNS)]
+)
+def test_a_clean_run_keeps_its_pass(run_agent, number, clean):
     clean.load()
     trace = run_agent(clean.framework, clean.task, clean.turns, DATA_TOOLS)
     evaluation = Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace)
@@ -31,28 +35,13 @@ def test_a_clean_run_is_not_accused(run_agent, clean):
     account = account_of(evaluation.trace, run.run, run.scans, run.replay)
     assert not account.fabricated, account.fabricated
     assert not list(contradictions(evaluation))
-    failed = {
-        score.layer
+    labels = {
+        score.layer: score.outcome.label if isinstance(score.outcome, Scored) else None
         for score in run.scores
         if score.name == score.layer.value
-        and isinstance(score.outcome, Scored)
-        and score.outcome.label is Label.FAIL
     }
-    assert Layer.GROUNDEDNESS not in failed
+    assert labels[Layer.GROUNDEDNESS] is (None if number in UNDECIDED else Label.PASS)
     if clean.shape == HONEST_FAILURE:
         assert account.reports_failure
     else:
-        assert not failed
-
-
-def test_nearly_all_clean_runs_are_known_to_be_grounded(run_agent):
-    open_runs = []
-    for number, clean in enumerate(RUNS):
-        clean.load()
-        trace = run_agent(clean.framework, clean.task, clean.turns, DATA_TOOLS)
-        (run,) = Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace).runs
-        (score,) = (each for each in run.scores if each.name == Layer.GROUNDEDNESS.value)
-        if not (isinstance(score.outcome, Scored) and score.outcome.label is Label.PASS):
-            open_runs.append(number)
-    # The least of five temperatures is .9: two digits may be anything.
-    assert open_runs == [55]
+        assert Label.FAIL not in labels.values()
