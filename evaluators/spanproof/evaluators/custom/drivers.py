@@ -156,7 +156,7 @@ _NODE = """
                 ? main(completion, target, variables)
                 : main({completion, target, ...variables})
             const begins = begun(call)
-            if (!plainly(begins)) watch()
+            if (!watched && !plainly(begins)) watch()
             let answer = await Promise.race([begins, over])
             if (answer === late) return JSON.stringify({late: true})
             if (typeof answer === "object" && answer !== null) {
