@@ -197,6 +197,16 @@ def _import(script: Script, node: Node) -> Value:
     return UNKNOWN
 
 
+def _export(script: Script, node: Node) -> Value:
+    """An export from another module loads it."""
+    source = node.child_by_field_name("source")
+    if source is not None:
+        return effects.require(script, script.evaluate(source), node)
+    for child in node.named_children:
+        script.evaluate(child)
+    return UNKNOWN
+
+
 def _object(script: Script, node: Node) -> Value:
     made = Object()
     for child in node.named_children:
@@ -327,7 +337,8 @@ HANDLERS: Final[dict[str, NodeHandler]] = {
     "generator_function_declaration": _function, "function_expression": _function,
     "arrow_function": _function,
     "generator_function": _function, "function": _function, "method_definition": _function,
-    "return_statement": _return, "import_statement": _import, "object": _object, "array": _array,
+    "return_statement": _return, "import_statement": _import, "export_statement": _export,
+    "object": _object, "array": _array,
     "parenthesized_expression": _only_child, "await_expression": _only_child,
     "sequence_expression": _only_child,
     "non_null_expression": _only_child, "as_expression": _first_child, "ternary_expression": _conditional,
