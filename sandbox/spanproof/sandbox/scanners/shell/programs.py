@@ -87,7 +87,7 @@ def _dispatch(
     shell: Shell, name: str, program: str, arguments: list[Words], stdin: Stream, node: Node
 ) -> Stream:
     _run_options(shell, program, arguments, node)
-    if len(arguments) == 1 and known(arguments[0]) in {"--version", "--help"} and name in _TOLD:
+    if len(arguments) == 1 and known(arguments[0]) in {"--version", "--help"} and name in _DESCRIBED:
         return UNKNOWN_STREAM
     handler = _HANDLERS.get(program)
     if handler is not None:
@@ -112,8 +112,8 @@ def _dispatch(
     return _other(shell, name, arguments, node)
 
 
-_TOLD: Final = frozenset({*DENIED, *NETWORK, *INSTALLERS, *WRAPPERS})
-"""Programs that are known to do no more than print where they are asked for their version or help."""
+_DESCRIBED: Final = frozenset({*DENIED, *NETWORK, *INSTALLERS, *WRAPPERS})
+"""Programs that are known to print their version or help, and to do no more then."""
 
 
 def _run_options(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
