@@ -73,6 +73,10 @@ def _template(script: Script, node: Node) -> Value:
     return text(pieces)
 
 
+def _meta(script: Script, node: Node) -> Value:
+    return Ref("import.meta") if script.text(node) == "import.meta" else UNKNOWN
+
+
 def _number(script: Script, node: Node) -> Value:
     source = script.text(node).replace("_", "").rstrip("n")
     try:
@@ -329,7 +333,7 @@ def _block(script: Script, node: Node) -> Value:
 HANDLERS: Final[dict[str, NodeHandler]] = {
     **classes.HANDLERS,
     "program": _block, "statement_block": _block, "identifier": _identifier, "string": _string,
-    "template_string": _template, "number": _number, "binary_expression": _binary,
+    "template_string": _template, "meta_property": _meta, "number": _number, "binary_expression": _binary,
     "member_expression": _member,
     "subscript_expression": _subscript, "call_expression": evaluate_call, "new_expression": evaluate_call,
     "variable_declarator": _declarator, "assignment_expression": _assignment,

@@ -435,6 +435,8 @@ class Script:
         resolved = f"{owner.name}.{name}"
         if resolved in {"module.require", "module.prototype.require", "require.main"}:
             return Ref("require" if name == "require" else "module")
+        if resolved in {"import.meta.dirname", "import.meta.filename"}:
+            return self.free(f"__{name}")
         if len(resolved) > 120:
             return UNKNOWN
         top = owner.name.partition(".")[0]
