@@ -206,7 +206,7 @@ def _tar(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node
 
 
 def _date(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    if any(re.match(r"-[a-zA-Z]*s|--set\b", known(argument) or "") for argument in arguments):
+    if any(re.match(r"-u?s|--set\b", known(argument) or "") for argument in arguments):
         shell.add("system.change", node, "sets the clock")
     return operands_in_role(shell, program, "read", arguments, stdin, node)
 
