@@ -16,6 +16,7 @@ from tree_sitter import Node
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.shell import filters
 from spanproof.sandbox.scanners.shell.catalogue import VALUED
+from spanproof.sandbox.scanners.shell.network import values_of
 from spanproof.sandbox.scanners.shell.options import split_options
 from spanproof.sandbox.scanners.shell.program_texts import judge_awk, judge_sed
 from spanproof.sandbox.scanners.shell.state import HOLE, NOTHING, Stream, Words, known
@@ -143,8 +144,8 @@ def _texts_in_options(program: str, arguments: list[Words]) -> list[Words]:
     return found
 
 
-_NAMED: Final = {"--arg": None, "--argjson": None, "--slurpfile": Action.READ, "--rawfile": Action.READ}
-"""Options of jq with a name and a value behind them, and what is done to the value as a path."""
+_NAMED: Final = {"--arg": False, "--argjson": False, "--slurpfile": True, "--rawfile": True}
+"""Options of jq with a name and a value behind them, and whether the value is a file."""
 
 
 def _without_named(shell: Shell, arguments: list[Words], node: Node) -> list[Words]:
@@ -157,9 +158,9 @@ def _without_named(shell: Shell, arguments: list[Words], node: Node) -> list[Wor
             kept.append(arguments[at])
             at += 1
             continue
-        action = _NAMED[option]
-        for value in arguments[at + 2 : at + 3] if action is not None else ():
-            shell.judge_path(action, value, "jq", node)
+        if _NAMED[option]:
+            for value in arguments[at + 2 : at + 3]:
+                shell.judge_path(Action.READ, value, "jq", node)
         at += 3
     return kept
 
@@ -190,7 +191,8 @@ def _tar(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node
         "".join(text for text in texts if text and text.startswith("-") and not text.startswith("--")) + first
     )
     creates = "c" in flags or "--create" in texts
-    _judge_option_paths(shell, program, arguments, node)
+    for file in values_of(arguments, {"--files-from", "--exclude-from"}):
+        shell.judge_path(Action.READ, file, program, node)
     for index, argument in enumerate(arguments):
         text = texts[index]
         if (text is not None and text.startswith("-")) or index == 0:
