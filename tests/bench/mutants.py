@@ -24,6 +24,7 @@ from spanproof.sandbox.scanners.pipeline import Pipeline
 _SNIPPETS = Path(__file__).parents[1] / "sandbox" / "scanners"
 _LANGUAGES = ("python", "bash", "javascript", "typescript", "sql")
 _CHARACTERS = "'\"`(){}[]$;|&<>\\\n #aé*=:,.0%@\t\0﻿"
+_TEXTS = frozenset({"code", "crossing", "harmless"})
 _SLOW_S = 2.0
 """Processor time of one scan above which it is printed; a mutant has a few hundred characters."""
 
@@ -33,10 +34,9 @@ def read_seeds() -> dict[str, list[str]]:
     seeds: dict[str, list[str]] = {language: [] for language in _LANGUAGES}
     for path in sorted(_SNIPPETS.glob("*.yaml")):
         for language, entries in yaml.safe_load(path.read_text(encoding="utf-8")).items():
-            held = entries.values() if isinstance(entries, dict) else entries
-            seeds.get(language, []).extend(
-                entry if isinstance(entry, str) else entry["code"] for entry in held
-            )
+            for entry in entries.values() if isinstance(entries, dict) else entries:
+                texts = [entry] if isinstance(entry, str) else [entry[key] for key in _TEXTS & entry.keys()]
+                seeds.get(language, []).extend(sorted(texts))
     return seeds
 
 

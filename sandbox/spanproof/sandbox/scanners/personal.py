@@ -40,10 +40,14 @@ _SOCIAL: Final = re.compile(
 _LOCAL_PART: Final = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}$", re.ASCII)
 _DOMAIN: Final = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9-]{0,62}\.){1,4}[A-Za-z]{2,18}(?![\w(@-])", re.ASCII)
 _NO_PERSON: Final = re.compile(
-    r"(?i)(?:^|[.@])(?:example\.(?:com|net|org)|example|test|invalid|localhost|local)$"
+    r"(?i)(?:^|[.@])(?:example\.(?:com|net|org)|example|test|invalid|localhost|local|internal)$"
+    r"|[.@]no-?reply\."
     r"|^(?:no-?reply|git|info|support|admin|root|user|name|email|you|foo|test)@"
 )
-_PHONE: Final = re.compile(r"(?<![\w+])\+[1-9][0-9 ().-]{7,24}[0-9]")
+_LOGIN: Final = re.compile(r"://[^\s/@]*+\Z")
+"""The user and the password before the host of a URL."""
+
+_PHONE: Final = re.compile(r"(?<![\w+])(?!\+[0-9]{1,3}\.[0-9]++(?![ .(-]))\+[1-9][0-9 ().-]{7,24}[0-9]")
 
 
 def scan(context: Context, source: Source) -> None:
@@ -79,7 +83,9 @@ def _find(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
         yield "social-security", found.span()
     for at in find_all(text, "@"):
         local, domain = _LOCAL_PART.search(text, max(at - 64, 0), at), _DOMAIN.match(text, at + 1)
-        if local is not None and domain is not None and not _NO_PERSON.search(f"{local[0]}@{domain[0]}"):
+        if local is None or domain is None or _LOGIN.search(text, max(at - 64, 0), at):
+            continue
+        if not _NO_PERSON.search(f"{local[0]}@{domain[0]}"):
             yield "email", (local.start(), domain.end())
     for found in _PHONE.finditer(text) if "+" in text else ():
         library = _library()

@@ -51,7 +51,7 @@ _DIGEST_WORDS: Final = words(
 """Words of a name, wherever they stand in it, whose value is random and no secret."""
 
 _DATA_WORDS: Final = words(
-    "id ids identifier name names path paths file files url uri type types count limit length size field"
+    "id ids identifier kid name names path paths file files url uri type types count limit length size field"
     " fields label column version alias prefix suffix pattern regex header format endpoint expiry ttl index"
     " cursor page"
 )

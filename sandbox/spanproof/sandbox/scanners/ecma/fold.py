@@ -16,6 +16,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     UNKNOWN,
     Array,
     Object,
+    Ref,
     Text,
     Value,
     any_of,
@@ -60,12 +61,8 @@ def function(name: str, arguments: Sequence[Value]) -> Value | None:
     if name in _DIRECTORIES:
         return Text((_DIRECTORIES[name],))
     given = [text_of(argument) for argument in arguments]
-    if name == "URL" and len(given) > 1 and given[0] is not None:
-        if given[1] is None:
-            return arguments[0]  # relative to the module itself
-        return Object({"href": Text((urllib.parse.urljoin(given[1], given[0]),))})
-    if name == "URL" and len(given) == 1 and isinstance(arguments[0], Text):
-        return Object({"href": arguments[0]})
+    if name == "URL" and arguments:
+        return _url(arguments, given)
     if not given or any(one is None for one in given):
         return None
     known = [one or "" for one in given]
@@ -94,6 +91,22 @@ def function(name: str, arguments: Sequence[Value]) -> Value | None:
         return None
     return None
 
+
+def _url(arguments: Sequence[Value], given: Sequence[str | None]) -> Value:
+    """A `URL`, of one text or relative to another."""
+    first, base = given[0], given[1] if len(given) > 1 else None
+    other = arguments[1] if len(arguments) > 1 else None
+    is_own = isinstance(other, Ref) and other.name.partition(".")[0] in _OWN_PLACES
+    if is_own and first is not None and "://" not in first:
+        return arguments[0]  # relative to the module itself, or to its page
+    if len(arguments) == 1 or (first is not None and "://" in first):
+        return Object({"href": arguments[0] if isinstance(arguments[0], Text) else UNKNOWN})
+    joined = urllib.parse.urljoin(base, first) if base is not None and first is not None else None
+    return Object({"href": UNKNOWN if joined is None else Text((joined,))})
+
+
+_OWN_PLACES: Final = frozenset({"document", "import", "location", "self", "url", "window"})
+"""What names the place of the module (`import.meta.url`, `url.pathToFileURL()`) or of its page."""
 
 _DIRECTORIES: Final = {"process.cwd": ".", "os.tmpdir": "/tmp"}  # noqa: S108 - inside the sandbox
 

@@ -73,6 +73,10 @@ def _template(script: Script, node: Node) -> Value:
     return text(pieces)
 
 
+def _meta(script: Script, node: Node) -> Value:
+    return Ref("import.meta") if script.text(node) == "import.meta" else UNKNOWN
+
+
 def _number(script: Script, node: Node) -> Value:
     source = script.text(node).replace("_", "").rstrip("n")
     try:
@@ -194,6 +198,16 @@ def _import(script: Script, node: Node) -> Value:
                 )
         elif child.type in {"import_clause", "named_imports"}:
             pending.extend(child.named_children)
+    return UNKNOWN
+
+
+def _export(script: Script, node: Node) -> Value:
+    """An export from another module loads it."""
+    source = node.child_by_field_name("source")
+    if source is not None:
+        return effects.require(script, script.evaluate(source), node)
+    for child in node.named_children:
+        script.evaluate(child)
     return UNKNOWN
 
 
@@ -319,7 +333,7 @@ def _block(script: Script, node: Node) -> Value:
 HANDLERS: Final[dict[str, NodeHandler]] = {
     **classes.HANDLERS,
     "program": _block, "statement_block": _block, "identifier": _identifier, "string": _string,
-    "template_string": _template, "number": _number, "binary_expression": _binary,
+    "template_string": _template, "meta_property": _meta, "number": _number, "binary_expression": _binary,
     "member_expression": _member,
     "subscript_expression": _subscript, "call_expression": evaluate_call, "new_expression": evaluate_call,
     "variable_declarator": _declarator, "assignment_expression": _assignment,
@@ -327,7 +341,8 @@ HANDLERS: Final[dict[str, NodeHandler]] = {
     "generator_function_declaration": _function, "function_expression": _function,
     "arrow_function": _function,
     "generator_function": _function, "function": _function, "method_definition": _function,
-    "return_statement": _return, "import_statement": _import, "object": _object, "array": _array,
+    "return_statement": _return, "import_statement": _import, "export_statement": _export,
+    "object": _object, "array": _array,
     "parenthesized_expression": _only_child, "await_expression": _only_child,
     "sequence_expression": _only_child,
     "non_null_expression": _only_child, "as_expression": _first_child, "ternary_expression": _conditional,

@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners import grammar
 from spanproof.sandbox.scanners.context import MAX_NESTING, Context
-from spanproof.sandbox.scanners.ecma.sinks import GLOBALS, INERT, TARGETS
+from spanproof.sandbox.scanners.ecma.sinks import GLOBALS, INERT, SINKS, TARGETS
 from spanproof.sandbox.scanners.ecma.values import (
     MISSING,
     PLACE,
@@ -417,18 +417,26 @@ class Script:
             crossing = self.context.boundary.environment(name)
             self.context.crossed("javascript", crossing, self.place(node), "process.env:")
             return Unknown("environment")
+        if name == "constructor" and owner.name in {"module", "process"}:
+            return Ref("module")
         if name == "constructor" and owner.name not in {"Object", "Function"}:
-            return Ref("Object")
+            last = owner.name.rpartition(".")[2]
+            if last == "prototype":
+                return Ref(owner.name.removesuffix(".prototype"))
+            is_function = "(" not in last and (last[:1].isupper() or "." in owner.name or last in SINKS)
+            return Ref("Function" if is_function else "Object")
         if name == "constructor":
             self.add("escape.dunder", node, "walks through constructors to the function that makes code")
             return Ref("Function")
         if name == "default" or (owner.name == "fs" and name == "promises"):
             return owner
-        if name in {"mainModule", "constructor"} and owner.name == "process":
+        if name == "mainModule" and owner.name == "process":
             return Ref("module")
         resolved = f"{owner.name}.{name}"
-        if resolved in {"module.require", "require.main", "module.constructor"}:
+        if resolved in {"module.require", "module.prototype.require", "require.main"}:
             return Ref("require" if name == "require" else "module")
+        if resolved in {"import.meta.dirname", "import.meta.filename"}:
+            return self.free(f"__{name}")
         if len(resolved) > 120:
             return UNKNOWN
         top = owner.name.partition(".")[0]

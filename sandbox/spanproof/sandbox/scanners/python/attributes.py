@@ -292,6 +292,10 @@ def _item_of_reference(m: Machine, value: Ref, key: Value, node: ast.expr) -> Va
     text = key.value if isinstance(key, Const) and isinstance(key.value, str) else None
     if name == "os.environ":
         return m.call(Ref("os.environ.__getitem__"), Arguments([key], {}), node)
+    if name == "builtins":  # `__builtins__`, which is a dictionary in any module but the first
+        if text is None:
+            m.add("attribute.dynamic", node, "takes a built-in function that is not known")
+        return UNKNOWN if text is None else Ref(canonical(text))
     if name == "sys.modules":
         if text is None:
             m.add("attribute.dynamic", node, "takes a module that is not known out of sys.modules")

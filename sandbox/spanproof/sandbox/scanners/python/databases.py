@@ -70,6 +70,9 @@ def _db_file(call: Call, value: Value) -> Value | None:
         if text is not None and (text == "" or text.startswith((":memory:", "file::memory:"))):
             continue
         in_memory = False
+        if text is not None and text.startswith(("md:", "motherduck:")):
+            call.add("network.host", f"{plain_name(call.name)} reaches the database {text[:60]} of a service")
+            continue
         if text is not None and text.startswith("file:"):
             option = text_value((text[5:].partition("?")[0], *pieces_of(option)[1:]), option.taint)
         call.judge_path(Action.WRITE, option)

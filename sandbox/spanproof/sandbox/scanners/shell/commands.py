@@ -243,6 +243,7 @@ def _declaration(shell: Shell, node: Node, stdin: Stream) -> Stream:
             _assign(shell, child, keep=True)
         else:
             fields.append(shell.words.word(child))
+            shell.run_subscripts(fields[-1], node)
     keyword = node.children[0].type if node.children else ""
     if any(_BY_NAME.match(known(word) or "") for word in fields):
         shell.add("command.dynamic", node, "makes a variable that is another by name")

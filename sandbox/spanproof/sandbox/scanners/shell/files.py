@@ -16,6 +16,7 @@ from tree_sitter import Node
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.shell import filters
 from spanproof.sandbox.scanners.shell.catalogue import VALUED
+from spanproof.sandbox.scanners.shell.network import values_of
 from spanproof.sandbox.scanners.shell.options import split_options
 from spanproof.sandbox.scanners.shell.program_texts import judge_awk, judge_sed
 from spanproof.sandbox.scanners.shell.state import HOLE, NOTHING, Stream, Words, known
@@ -34,6 +35,8 @@ def operands_in_role(
     """Judge a program by the role its operands have; gives what it writes."""
     if program == "sed":
         arguments = [_without_suffix(argument) for argument in arguments]
+    elif program == "jq":
+        arguments = _without_named(shell, arguments, node)
     operands, options = split_options(arguments, VALUED.get(program, ""))
     texts: list[Words] = []
     if role == "script":
@@ -43,7 +46,7 @@ def operands_in_role(
             if program == "sed" and any(option[:2] in {"-i", "--in"} for option in options)
             else "read"
         )
-    _judge_role(shell, program, role, operands, node)
+    _judge_role(shell, program, role, operands[:1] if program == "csplit" else operands, node)
     if role != "none":
         for argument in arguments:
             if argument not in operands and argument not in texts:
@@ -141,6 +144,27 @@ def _texts_in_options(program: str, arguments: list[Words]) -> list[Words]:
     return found
 
 
+_NAMED: Final = {"--arg": False, "--argjson": False, "--slurpfile": True, "--rawfile": True}
+"""Options of jq with a name and a value behind them, and whether the value is a file."""
+
+
+def _without_named(shell: Shell, arguments: list[Words], node: Node) -> list[Words]:
+    """The arguments of jq without the names and values that it gets; files among these are judged."""
+    kept: list[Words] = []
+    at = 0
+    while at < len(arguments):
+        option = known(arguments[at]) or ""
+        if option not in _NAMED:
+            kept.append(arguments[at])
+            at += 1
+            continue
+        if _NAMED[option]:
+            for value in arguments[at + 2 : at + 3]:
+                shell.judge_path(Action.READ, value, "jq", node)
+        at += 3
+    return kept
+
+
 _SUFFIXED: Final = re.compile(r"(-[nrsuzE]*i).+", re.DOTALL)
 
 
@@ -167,6 +191,8 @@ def _tar(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node
         "".join(text for text in texts if text and text.startswith("-") and not text.startswith("--")) + first
     )
     creates = "c" in flags or "--create" in texts
+    for file in values_of(arguments, {"--files-from", "--exclude-from"}):
+        shell.judge_path(Action.READ, file, program, node)
     for index, argument in enumerate(arguments):
         text = texts[index]
         if (text is not None and text.startswith("-")) or index == 0:
@@ -181,6 +207,23 @@ def _tar(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node
     return Stream(HOLE, _FILE)
 
 
+def _date(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    if any(re.match(r"-u?s|--set\b", known(argument) or "") for argument in arguments):
+        shell.add("system.change", node, "sets the clock")
+    return operands_in_role(shell, program, "read", arguments, stdin, node)
+
+
+def _test(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    if any(known(argument) in TESTS_OF_FILES for argument in arguments):
+        for argument in arguments:
+            if not (known(argument) or "").startswith("-"):
+                shell.judge_path(Action.READ, argument, program, node)
+    return NOTHING
+
+
+TESTS_OF_FILES: Final = words("-e -f -d -r -w -x -s -L -h -b -c -p -S -O -G -N -nt -ot -ef")
+
+
 def _chown(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     shell.add("privilege.change", node, f"runs {program}")
     for operand in split_options(arguments, "")[0][1:]:
@@ -188,5 +231,7 @@ def _chown(shell: Shell, program: str, arguments: list[Words], stdin: Stream, no
     return NOTHING
 
 
-HANDLERS: Final[dict[str, Handler]] = {"dd": _dd, "tar": _tar, "chown": _chown, "chgrp": _chown}
+HANDLERS: Final[dict[str, Handler]] = {
+    "dd": _dd, "tar": _tar, "chown": _chown, "chgrp": _chown, "date": _date, "test": _test,
+}  # fmt: skip
 """Programs whose operands say more than a role."""

@@ -24,6 +24,7 @@ _NAMES = words(
 """Programs that write numbers, names and dates only."""
 
 _KEEPERS = frozenset({"cat", "tac", "tee", "sort", "uniq", "nl", "less", "more"})
+_PICKERS = frozenset({"head", "tail", "shuf"})
 _FORMAT = re.compile(r"%(?:[-+ 0#]*\d{0,4}(?:\.\d{0,4})?)([sdbqxofegcXuiq%])")
 
 
@@ -37,6 +38,8 @@ def written(
         return Stream(_printf(operands), stdin.origin)
     if program in _KEEPERS and not operands:
         return stdin
+    if program in _PICKERS and not operands and stdin.words == ((ENTRY,),):
+        return stdin  # a part of a plain name is one
     if program in {"ls", "dir", "vdir"}:
         return Stream(((ENTRY,),))
     if program in _NAMES:

@@ -15,6 +15,7 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.pieces import ENTRY, bounded
+from spanproof.sandbox.scanners.shell.files import TESTS_OF_FILES
 from spanproof.sandbox.scanners.shell.state import (
     HOLE,
     MAX_ALTERNATIVES,
@@ -26,9 +27,6 @@ from spanproof.sandbox.scanners.shell.state import (
     one_after_another,
 )
 from spanproof.sandbox.scanners.shell.walk import NodeHandler, Shell
-from spanproof.sandbox.words import words
-
-_TESTS_OF_FILES = words("-e -f -d -r -w -x -s -L -h -b -c -p -S -O -G -N -nt -ot -ef")
 
 
 def _pipeline(shell: Shell, node: Node, stdin: Stream) -> Stream:
@@ -120,7 +118,7 @@ def _test(shell: Shell, node: Node, stdin: Stream) -> Stream:
         child = pending.pop()
         if child.type in {"unary_expression", "binary_expression"}:
             operators = [one for one in child.named_children if one.type == "test_operator"]
-            if operators and shell.words.text(operators[0]) in _TESTS_OF_FILES:
+            if operators and shell.words.text(operators[0]) in TESTS_OF_FILES:
                 for operand in child.named_children:
                     if operand.type != "test_operator":
                         shell.judge_path(Action.READ, shell.words.word(operand), "test", node)
@@ -129,7 +127,7 @@ def _test(shell: Shell, node: Node, stdin: Stream) -> Stream:
         elif child.type in {"parenthesized_expression", "negation_expression"}:
             pending.extend(child.named_children)
         else:
-            shell.words.word(child)
+            shell.run_subscripts(shell.words.word(child), node)
     return NOTHING
 
 

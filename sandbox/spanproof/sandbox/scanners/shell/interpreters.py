@@ -47,6 +47,8 @@ def run_shell(shell: Shell, program: str, arguments: list[Words], stdin: Stream,
         return UNKNOWN_STREAM
     if operands:
         shell.judge_path(Action.READ, operands[0], program, node)
+        if options == ["-n"]:
+            return UNKNOWN_STREAM  # only looks for mistakes
         if known(operands[0]) == "/dev/fd/63":
             _run_stream(shell, stdin, f"{program} runs a script: ", node)
         else:
@@ -163,6 +165,8 @@ def run_interpreter(shell: Shell, program: str, arguments: list[Words], stdin: S
 def _python_module(shell: Shell, arguments: list[Words], node: Node) -> Stream:
     names = [known(argument) or "" for argument in arguments]
     module = names[names.index("-m") + 1] if names.index("-m") + 1 < len(names) else ""
+    for argument in arguments:
+        shell.judge_literals(argument, f"python -m {module}", node)
     if module in {"http.server", "SimpleHTTPServer"}:
         shell.add("network.listen", node, f"python -m {module} serves files")
     elif module == "pip":

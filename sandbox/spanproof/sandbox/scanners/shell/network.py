@@ -202,12 +202,17 @@ def _netcat(shell: Shell, program: str, arguments: list[Words], node: Node) -> N
         shell.add("network.dynamic", node, f"{program} reaches a host that is not known")
 
 
+_RSYNC_FILES: Final = frozenset({"--files-from", "--exclude-from", "--include-from", "--password-file"})
+
+
 def _remote_copy(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
     operands = _operands(arguments, "ipPFoclLRDbeEmJSWw")
     if program in {"ssh", "sshpass", "autossh", "mosh", "rsh", "sftp", "ssh-copy-id"}:
         for operand in operands[:1]:
             _judge_host(shell, operand, program, node)
         return
+    for file in values_of(arguments, _RSYNC_FILES):
+        shell.judge_path(Action.READ, file, program, node)
     for index, operand in enumerate(operands):
         text = known(operand)
         remote = text is not None and re.match(r"^(?:rsync://)?(?:[^@/:]+@)?([^/:@]+):", text)

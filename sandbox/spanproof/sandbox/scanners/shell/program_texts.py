@@ -54,12 +54,16 @@ def _judge(shell: Shell, program: str, reaches: Iterator[Reach], node: Node) -> 
 # --- awk: texts are put aside, so that what they hold is not taken for code
 
 _AWK_LITERAL: Final = re.compile(
-    r"#[^\n]*+|(\"(?:[^\"\\\n]|\\.)*+\")|(?:(?<=[(,~!&|{};\n])\s*+|\A\s*+)/(?:[^/\n\\]|\\.)++/", re.DOTALL
+    r"#[^\n]*+|(\"(?:[^\"\\\n]|\\.)*+\")|(?:(?<=[(,~!&|{};\n?:=<>*%^])\s*+|\A\s*+)/(?:[^/\n\\]|\\.)++/",
+    re.DOTALL,
 )
 """A comment, a text, and a pattern where one may stand."""
 
 _ALONE: Final = r"\"(\d+)\"(?=\s*(?:[;})\n&|]|$))"
 """A text that is the whole of an expression."""
+
+_AWK_GOES_ON: Final = re.compile(r"(?<=,|&|\|)[ \t]*+\n\s*+")
+"""The end of a line that does not end a statement."""
 
 _AWK_CALL: Final = re.compile(rf"\bsystem\s*+\(\s*+(?:{_ALONE})?")
 _AWK_PIPE: Final = re.compile(
@@ -67,7 +71,7 @@ _AWK_PIPE: Final = re.compile(
     + _ALONE
     + ")?"
 )
-_AWK_INPUT: Final = re.compile(rf"\bgetline\b[^;}}\n<\"|]*+<\s*+(?:{_ALONE})?")
+_AWK_INPUT: Final = re.compile(rf"(\bgetline\b)|([();}}\n])|<\s*+(?:{_ALONE})?")
 _AWK_OUTPUT: Final = re.compile(rf"(\bprintf?\b)|([();}}\n])|>>?\s*+(?:{_ALONE})?")
 _AWK_UNKNOWN: Final = re.compile(r"/inet/|\bARG[VC]\b|@(?:load|include)\b|@\w++\s*+\(")
 
@@ -85,24 +89,31 @@ def _find_in_awk(text: str) -> Iterator[Reach]:
         return None if number is None else texts[int(number)]
 
     code = _AWK_LITERAL.sub(put_aside, text.replace("\\\n", " "))
-    if _AWK_UNKNOWN.search(code) or any(one.startswith("/inet") for one in texts):
+    code = _AWK_GOES_ON.sub(" ", code)
+    quotes = code.count('"') - 2 * len(texts)  # one left over may be that of a pattern, or begin a text
+    if quotes or _AWK_UNKNOWN.search(code) or any(one.startswith("/inet") for one in texts):
         yield Reach(None, None)
     for found in _AWK_CALL.finditer(code):
         yield Reach(None, named(found[1]))
     for found in _AWK_PIPE.finditer(code):
         yield Reach(None, named(found[1] if found[2] else found[3]))
-    for found in _AWK_INPUT.finditer(code):
-        yield Reach(Action.READ, named(found[1]))
-    depth = -1  # of brackets since `print`; below 0 outside of one, where `>` compares
-    for found in _AWK_OUTPUT.finditer(code):
+    for number in _redirected(_AWK_INPUT, code):
+        yield Reach(Action.READ, named(number))
+    for number in _redirected(_AWK_OUTPUT, code):
+        yield Reach(Action.WRITE, named(number))
+
+
+def _redirected(pattern: re.Pattern[str], code: str) -> Iterator[str | None]:
+    """Yield the numbers of the texts that `getline` reads or `print` writes to; None where it is no text."""
+    depth = -1  # of brackets since the statement; below 0 outside of one, where `<` and `>` compare
+    for found in pattern.finditer(code):
         if found[1]:
             depth = 0
-        elif found[2]:
-            if depth >= 0:
-                depth += {"(": 1, ")": -1}.get(found[2], 0)
+        elif depth >= 0 and found[2]:
+            depth += {"(": 1, ")": -1}.get(found[2], 0)
             depth = -1 if depth == 0 and found[2] in ";}\n" else depth
         elif depth == 0:
-            yield Reach(Action.WRITE, named(found[3]))
+            yield found[3]
             depth = -1
 
 

@@ -87,6 +87,8 @@ def _dispatch(
     shell: Shell, name: str, program: str, arguments: list[Words], stdin: Stream, node: Node
 ) -> Stream:
     _run_options(shell, program, arguments, node)
+    if len(arguments) == 1 and known(arguments[0]) in {"--version", "--help"} and name in _DESCRIBED:
+        return UNKNOWN_STREAM
     handler = _HANDLERS.get(program)
     if handler is not None:
         return handler(shell, program, arguments, stdin, node)
@@ -108,6 +110,10 @@ def _dispatch(
     if role is not None:
         return operands_in_role(shell, program, role, arguments, stdin, node)
     return _other(shell, name, arguments, node)
+
+
+_DESCRIBED: Final = frozenset({*DENIED, *NETWORK, *INSTALLERS, *WRAPPERS})
+"""Programs that are known to print their version or help, and to do no more then."""
 
 
 def _run_options(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
@@ -132,6 +138,10 @@ def _installer(shell: Shell, program: str, arguments: list[Words], node: Node) -
     return UNKNOWN_STREAM
 
 
+_LOOKS_UP: Final = re.compile(r"-p?[vV]")
+"""The options of `command` that print what a name means, and run nothing."""
+
+
 def _wrapper(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     if program in {"sudo", "doas"}:
         shell.add("privilege.change", node, f"{program} runs a command as another user")
@@ -139,6 +149,8 @@ def _wrapper(shell: Shell, program: str, arguments: list[Words], stdin: Stream, 
         crossing = shell.context.boundary.environment("")
         shell.context.crossed("shell", crossing, shell.place(node), "env:")
         return Stream(HOLE, frozenset({"environment"}))
+    if program == "command" and arguments and _LOOKS_UP.fullmatch(known(arguments[0]) or ""):
+        return UNKNOWN_STREAM
     rest = after_options(arguments, WRAPPER_VALUED.get(program, ""))
     rest = rest[WRAPPER_OPERANDS.get(program, 0) :]
     for one in arguments[: len(arguments) - len(rest)]:
@@ -433,6 +445,8 @@ def _other(shell: Shell, name: str, arguments: list[Words], node: Node) -> Strea
         if name.startswith(("/", "~", "../")):
             shell.judge_path(Action.READ, ((name,),), "runs a program:", node)
         shell.add("command.unknown", node, f"runs {name[:60]}, which is no program the scanner knows")
+    if any((known(one) or "").lstrip("-") in {"shell-escape", "enable-write18"} for one in arguments):
+        shell.add("exec.dynamic", node, f"{name[:60]} runs the commands that a document holds")
     _judge_operands_of_unknown(shell, name.rpartition("/")[2], arguments, node)
     return UNKNOWN_STREAM
 
