@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
@@ -59,6 +60,27 @@ def test_a_message_over_the_limit_is_refused_even_when_it_is_small_on_the_wire(l
         wait_until(
             lambda: listening.counted("spanproof_receive_requests_total", **outcome), "the refusal is counted"
         )
+
+
+def test_calls_that_grpc_answers_itself_leave_no_stack_in_the_log(listen, caplog) -> None:
+    """A client could fill the log with them: the line of a refusal is one a second."""
+    calls, threads = 12, 4
+
+    def send() -> None:
+        for _ in range(calls):
+            with pytest.raises(grpc.RpcError):
+                export(listening, b"\x00" * 5_000_000, compression=grpc.Compression.Gzip)
+
+    with listen(limits=Limits(max_body_bytes=100_000)) as listening:
+        with ThreadPoolExecutor(threads) as pool:
+            for sent in [pool.submit(send) for _ in range(threads)]:
+                sent.result()
+        outcome = {"protocol": "grpc", "outcome": "too_large"}
+        wait_until(
+            lambda: listening.counted("spanproof_receive_requests_total", **outcome) == calls * threads,
+            "each is counted",
+        )
+    assert not [record for record in caplog.records if record.exc_info]
 
 
 def test_other_services_are_unimplemented(listen) -> None:

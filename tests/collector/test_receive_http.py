@@ -293,6 +293,17 @@ def test_a_client_that_errs_all_the_time_does_not_fill_the_log(listen, caplog) -
     assert len([line for line in caplog.records if "refused a request" in line.message]) < 10
 
 
+def test_what_is_no_http_does_not_fill_the_log(listen, caplog) -> None:
+    """Such as a client with TLS, which comes again and again."""
+    with listen() as listening:
+        where = httpx.URL(listening.endpoints.http)
+        for _ in range(50):
+            with socket.create_connection((where.host, where.port), timeout=60) as connection:
+                connection.sendall(b"\x16\x03\x01\x02\x00")
+                assert connection.recv(1000).startswith(b"HTTP/1.1 400 ")
+    assert len([line for line in caplog.records if line.name == "uvicorn.error"]) < 40
+
+
 def test_when_the_log_takes_nothing_the_answer_is_503_and_nothing_was_taken(listen, make_request) -> None:
     with listen() as listening:
         listening.wal.close()

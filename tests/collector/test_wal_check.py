@@ -59,6 +59,7 @@ def test_damage_is_reported_with_its_place_and_the_rest_is_saved(filled: Path, t
     assert path.name in capsys.readouterr().out
     out = tmp_path / "saved.jsonl"
     assert run(["wal", "salvage", str(filled), str(out)]) == 0
+    assert out.stat().st_mode & 0o777 == 0o600, "it holds what the log keeps from others"
     assert [each.resource_spans[0].scope_spans[0].spans[0].name for each in read_file(out)] != []
     assert len(read_file(out)) == 4
     assert run(["wal", "salvage", str(filled), str(out)]) == 2

@@ -43,6 +43,18 @@ class Sparingly:
         return self._left_out.pop(kind, 0)
 
 
+class OneLineASecond(logging.Filter):
+    """Lets one line of each kind through in a second: for a library that logs a line for each bad request."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sparingly = Sparingly()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether the line is written."""
+        return self._sparingly.left_out((record.levelno, str(record.msg))) is not None
+
+
 class JsonLines(logging.Formatter):
     """Log records as JSON Lines, for machines that read them."""
 

@@ -51,7 +51,7 @@ def _row(found: TextSnippet) -> Row:
 
 
 def _show(name: str, text: str, found: list[TextSnippet]) -> None:
-    console.print(Text.assemble((name, "bold"), f": {format_count(len(found), 'snippet')}"))
+    console.print(Text.assemble((name, "bold"), f": {format_count(len(found), 'snippet')}"), soft_wrap=True)
     for snippet in found:
         line = text.count("\n", 0, snippet.start) + 1
         console.print(Text.assemble(("  " + snippet.language.value, "bold cyan"), f", line {line}"))

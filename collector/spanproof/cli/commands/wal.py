@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from io import BufferedWriter
 from pathlib import Path
 
 import click
@@ -14,6 +16,7 @@ from spanproof.cli.problems import UsageProblem
 from spanproof.collector.receive.body import decode_record
 from spanproof.collector.receive.refused import Refused
 from spanproof.collector.wal.check import SegmentReport, check_log, readable_records
+from spanproof.collector.wal.file import open_private
 from spanproof.trace.otlp import encode_json
 
 _DIRECTORY = click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path))
@@ -68,7 +71,8 @@ def salvage(directory: Path, file: Path, everything: bool, as_json: bool) -> int
     if file.exists():
         raise UsageProblem(f"{file} exists", "Name a file that does not.")
     count = unreadable = 0
-    with file.open("xb") as lines:
+    # As the log itself: what is in it is its owner's.
+    with BufferedWriter(open_private(file, os.O_EXCL)) as lines:
         for record in readable_records(directory, undone_only=not everything):
             try:
                 lines.write(encode_json(decode_record(record)) + b"\n")

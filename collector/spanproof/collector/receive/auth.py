@@ -120,7 +120,7 @@ def _read_grants(file: Path) -> dict[bytes, Grant]:
         given = yaml.safe_load(file.read_text(encoding="utf-8"))
         if given is None:
             # What an editor leaves for a moment while it writes must not refuse everyone.
-            raise TokenFileError(f"tokens_file {file} is empty; `[]` is no token")
+            raise TokenFileError(f"tokens_file {file} is empty; write `[]` for no token")
         return _grants_of(_TOKENS.validate_python(given))
     except OSError as problem:
         raise TokenFileError(f"tokens_file {file} cannot be read: {problem.strerror}") from problem

@@ -85,7 +85,12 @@ class _Service:
         if refusal.retry_after_s is not None:
             # The Python exporter looks for the wait under this key and nowhere else.
             details.append(("google.rpc.retryinfo-bin", refusal.retry_info().SerializeToString()))
-        await context.abort(refusal.grpc_code, refusal.message, tuple(details))
+        try:
+            await context.abort(refusal.grpc_code, refusal.message, tuple(details))
+        except grpc.aio.InternalError:
+            # The call is over: grpc has answered it, or the client is gone. grpc would log an error of ours
+            # with its stack, each time.
+            raise asyncio.CancelledError from None
 
 
 def grpc_server(acceptor: Acceptor) -> grpc.aio.Server:

@@ -26,13 +26,15 @@ from spanproof.collector.receive.grpc_service import grpc_server
 from spanproof.collector.receive.http_app import http_app
 from spanproof.collector.receive.sockets import bind, format_host
 from spanproof.collector.receive.tls import grpc_credentials, ssl_context
-from spanproof.collector.telemetry import Telemetry
+from spanproof.collector.telemetry import OneLineASecond, Telemetry
 from spanproof.config.model import GrpcReceiver, HttpReceiver, Receivers
 
 log = logging.getLogger(__name__)
 
 _GRACE_S = 5.0
 """How long requests that are being received may take to end when the collector stops."""
+
+_SPARING = OneLineASecond()
 
 
 class PortTaken(OSError):  # noqa: N818 - says what happened
@@ -135,6 +137,8 @@ class Receiver:
             assert bound is not None
             _log_address(moved, "http", where, bound.getsockname()[1])
         app = http_app(self._acceptor, self._telemetry, self._takes_requests, self._more, where.cors_origins)
+        # It warns of each connection that does not speak HTTP.
+        logging.getLogger("uvicorn.error").addFilter(_SPARING)
         scheme = "http" if context is None else "https"
         address = f"{scheme}://{format_host(where.host)}:{bound.getsockname()[1]}"
         return _Web(app, bound, address, bounded_protocol(self._acceptor.limits), context)
