@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from spanproof.cli.app import run
 from spanproof.experiments import ExperimentError, Settings, Tools, agent_in_module
 from spanproof.experiments.optimise import STRATEGIES, ChatModel, Optimised, OptimiserSettings, optimise
 from spanproof.experiments.optimise.model import Candidate, Measured, compare, find_front, split_cases
@@ -103,11 +104,24 @@ def test_the_best_prompt_is_found_its_gain_is_of_held_out_cases_and_the_search_c
     split = split_cases([f"case-{number}" for number in range(8)], 0)
     assert set(found.after.rates) == split.held_out
     written = found.to_json()
+    assert written["change"] == ["@@ -1 +1 @@", f"-{START}", f"+{BEST}"]
     assert written["front"] == [found.best.id]
     assert written["held_out"]["layers"]["execution"] is not None
     sent = len(endpoint.requests)
     assert search(engine, suite, tmp_path / "out", strategy).to_json() == written
     assert len(endpoint.requests) == sent
+
+
+def test_the_command_shows_what_changed_and_writes_the_best_prompt(suite, tmp_path, endpoint, capfd):
+    start, out = tmp_path / "start.txt", tmp_path / "out"
+    start.write_text(f"{START}\n")
+    agent = ["--agent", "prompted_agent:make_agent", "--target", "AGENT_PROMPT", "--start", str(start)]
+    how = ["--model", "scripted", "--strategy", "gepa", "--tools", "recorded", "--rounds", "2"]
+    assert run(["optimise", str(suite), *agent, *how, "--out", str(out)]) == 0
+    shown = capfd.readouterr().out
+    assert f"-{START}\n+{BEST}\n" in shown
+    assert "+1.00 (+1.00 to +1.00)" in shown
+    assert (out / "best.txt").read_text() == f"{BEST}\n"
 
 
 @pytest.mark.parametrize("endpoint", [False], ids=["useless"], indirect=True)
