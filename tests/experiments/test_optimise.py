@@ -13,6 +13,7 @@ import pytest
 from spanproof.cli.app import run
 from spanproof.experiments import ExperimentError, Settings, Tools, agent_in_module
 from spanproof.experiments.optimise import STRATEGIES, ChatModel, Optimised, OptimiserSettings, optimise
+from spanproof.experiments.optimise.folder import Proposals
 from spanproof.experiments.optimise.model import Candidate, Measured, compare, find_front, split_cases
 
 START, BEST = "Answer the question.", "Answer the question, in dollars."
@@ -177,8 +178,8 @@ def test_examples_that_the_agent_imitates_are_the_best_prompt(
 
 
 def test_a_folder_of_another_search_is_refused(engine, suite, tmp_path, endpoint):
-    search(engine, suite, tmp_path / "out", "random", rounds=1)
-    with pytest.raises(ExperimentError, match=r"holds another search: its strategies is \['random'\]"):
+    Proposals(tmp_path / "out", {"start": "another"})
+    with pytest.raises(ExperimentError, match=r"holds another search: its start is 'another'"):
         search(engine, suite, tmp_path / "out", "gepa")
 
 
@@ -186,8 +187,9 @@ def test_a_round_that_came_to_nothing_is_not_repeated(engine, write_suite, tmp_p
     passing = {"must": [{"answer": {"contains": "cents"}}]}
     split = split_cases([f"case-{number}" for number in range(8)], 0)
     some = dict.fromkeys(split.train, passing) | dict.fromkeys(split.validation | split.held_out, MUST)
+    suite = write_suite(**some)
     for _ in range(2):
-        found = search(engine, write_suite(**some), tmp_path / "out", "gepa", rounds=2)
+        found = search(engine, suite, tmp_path / "out", "gepa", rounds=2)
         assert len(found.validation) == 1, "no train case failed, so that there is nothing to reflect on"
     assert (tmp_path / "out" / "proposals.jsonl").read_text() == "null\nnull\n"
 

@@ -171,8 +171,8 @@ class Optimised:
     @property
     def change(self) -> tuple[str, ...]:
         """The lines that the best prompt has changed of the start, as a unified diff without its head."""
-        texts = (each.candidate.text.splitlines() for each in (self.before, self.after))
-        return tuple(unified_diff(*texts, lineterm="", n=1))[2:]
+        before, after = (each.candidate.text.splitlines() for each in (self.before, self.after))
+        return tuple(unified_diff(before, after, lineterm="", n=1))[2:]
 
     @property
     def front(self) -> tuple[Measured, ...]:
