@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from spanproof.cli.app import run
 from spanproof.experiments import ExperimentError, Settings, Tools, agent_in_module
 from spanproof.experiments.optimise import STRATEGIES, ChatModel, Optimised, OptimiserSettings, optimise
+from spanproof.experiments.optimise.folder import Proposals
 from spanproof.experiments.optimise.model import Candidate, Measured, compare, find_front, split_cases
 
 START, BEST = "Answer the question.", "Answer the question, in dollars."
@@ -103,11 +105,24 @@ def test_the_best_prompt_is_found_its_gain_is_of_held_out_cases_and_the_search_c
     split = split_cases([f"case-{number}" for number in range(8)], 0)
     assert set(found.after.rates) == split.held_out
     written = found.to_json()
+    assert written["change"] == ["@@ -1 +1 @@", f"-{START}", f"+{BEST}"]
     assert written["front"] == [found.best.id]
     assert written["held_out"]["layers"]["execution"] is not None
     sent = len(endpoint.requests)
     assert search(engine, suite, tmp_path / "out", strategy).to_json() == written
     assert len(endpoint.requests) == sent
+
+
+def test_the_command_shows_what_changed_and_writes_the_best_prompt(suite, tmp_path, endpoint, capfd):
+    start, out = tmp_path / "start.txt", tmp_path / "out"
+    start.write_text(f"{START}\n")
+    agent = ["--agent", "prompted_agent:make_agent", "--target", "AGENT_PROMPT", "--start", str(start)]
+    how = ["--model", "scripted", "--strategy", "gepa", "--tools", "recorded", "--rounds", "2"]
+    assert run(["optimise", str(suite), *agent, *how, "--out", str(out)]) == 0
+    shown = capfd.readouterr().out
+    assert f"-{START}\n+{BEST}\n" in shown
+    assert "+1.00 (+1.00 to +1.00)" in shown
+    assert (out / "best.txt").read_text() == f"{BEST}\n"
 
 
 @pytest.mark.parametrize("endpoint", [False], ids=["useless"], indirect=True)
@@ -163,8 +178,8 @@ def test_examples_that_the_agent_imitates_are_the_best_prompt(
 
 
 def test_a_folder_of_another_search_is_refused(engine, suite, tmp_path, endpoint):
-    search(engine, suite, tmp_path / "out", "random", rounds=1)
-    with pytest.raises(ExperimentError, match=r"holds another search: its strategies is \['random'\]"):
+    Proposals(tmp_path / "out", {"start": "another"})
+    with pytest.raises(ExperimentError, match=r"holds another search: its start is 'another'"):
         search(engine, suite, tmp_path / "out", "gepa")
 
 
@@ -172,8 +187,9 @@ def test_a_round_that_came_to_nothing_is_not_repeated(engine, write_suite, tmp_p
     passing = {"must": [{"answer": {"contains": "cents"}}]}
     split = split_cases([f"case-{number}" for number in range(8)], 0)
     some = dict.fromkeys(split.train, passing) | dict.fromkeys(split.validation | split.held_out, MUST)
+    suite = write_suite(**some)
     for _ in range(2):
-        found = search(engine, write_suite(**some), tmp_path / "out", "gepa", rounds=2)
+        found = search(engine, suite, tmp_path / "out", "gepa", rounds=2)
         assert len(found.validation) == 1, "no train case failed, so that there is nothing to reflect on"
     assert (tmp_path / "out" / "proposals.jsonl").read_text() == "null\nnull\n"
 

@@ -182,6 +182,9 @@ def _print(found: Optimised, folder: Path) -> None:
     console.print(table)
     for identity, reason in found.rejected.items():
         console.print(Text(f"{identity} was rejected: {reason}", style="yellow"), soft_wrap=True)
+    for line in found.change:
+        style = {"+": "green", "-": "red"}.get(line[:1], "dim")
+        console.print(plain(line, 400, style), soft_wrap=True)
     console.print(plain(f"{found.stopped}; the best prompt is {folder / 'best.txt'}", 400), soft_wrap=True)
 
 

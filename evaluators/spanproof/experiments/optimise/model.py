@@ -6,6 +6,7 @@ import hashlib
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import unified_diff
 from statistics import fmean
 from typing import Any
 
@@ -168,6 +169,12 @@ class Optimised:
         return compare(self.before.rates, self.after.rates)
 
     @property
+    def change(self) -> tuple[str, ...]:
+        """The lines that the best prompt has changed of the start, as a unified diff without its head."""
+        before, after = (each.candidate.text.splitlines() for each in (self.before, self.after))
+        return tuple(unified_diff(before, after, lineterm="", n=1))[2:]
+
+    @property
     def front(self) -> tuple[Measured, ...]:
         """The Pareto front of score, tokens and steps, on the validation cases."""
         return find_front([each for each in self.validation if each.candidate.id not in self.rejected])
@@ -176,6 +183,7 @@ class Optimised:
         """Return the result as JSON data."""
         return {
             "best": {"id": self.best.id, "strategy": self.best.strategy, "text": self.best.text},
+            "change": list(self.change),
             "stopped": self.stopped,
             "held_out": {
                 "before": self.before.score,

@@ -195,15 +195,8 @@ def _list_failures(known: Known, candidate: Candidate) -> str:
 
 def _draw_tasks(known: Known) -> list[str]:
     """Return tasks of train cases, each once."""
-    experiments = known.train.values()
-    tasks = sorted(
-        {
-            result.case.task[:_MOST_CHARACTERS]
-            for each in experiments
-            for result in each.cases
-            if result.case.task
-        }
-    )
+    cases = [result.case for each in known.train.values() for result in each.cases]
+    tasks = sorted({case.task[:_MOST_CHARACTERS] for case in cases if case.task})
     return known.draw.sample(tasks, min(_MOST_FAILURES, len(tasks)))
 
 

@@ -143,6 +143,18 @@ def test_without_the_sdk_it_says_what_to_install(settings: Settings, monkeypatch
             sandbox.run(HELLO)
 
 
+def test_an_image_without_a_python_that_is_new_enough_is_unavailable(
+    service: Loopback, settings: Settings
+) -> None:
+    service.trouble.no_python = True
+    with (
+        ModalSandbox(**settings) as sandbox,
+        pytest.raises(SandboxUnavailable, match=r"have no python3, 3\.11 or newer; set `image`"),
+    ):
+        sandbox.run(HELLO)
+    assert service.live == []
+
+
 def test_an_image_of_modal_is_used_by_its_id(service: Loopback, settings: Settings) -> None:
     with ModalSandbox(**settings, image="im-made-before") as sandbox:
         assert sandbox.run(HELLO).stdout == "hello\n"
