@@ -17,6 +17,7 @@ class GroundednessRule(StrEnum):
     LONE_RECORD = "lone-record"
     KNOWN_STATE = "known-state"
     OTHER_FIELD = "other-field"
+    OTHER_RECORD = "other-record"
     DIRECTION = "direction"
     SUPERLATIVE = "superlative"
     COMPARISON = "comparison"

@@ -16,6 +16,10 @@ PRODUCTS = (
     ' {"name": "Bulb", "price": 5, "stock": 90, "status": "available"},'
     ' {"name": "Chair", "price": 120, "stock": 7, "status": "unavailable"}]'
 )
+ROOMS = (
+    '[{"room": "102", "rate": 131.00, "nights": 2, "guest": "Okafor"},'
+    ' {"room": "204", "rate": 138.75, "nights": 5, "guest": "Lindqvist"}]'
+)
 EXAMPLES = {
     Rule.SLIP: (["4500"], "The refund is $54.00.", Verdict.CONTRADICTED),
     Rule.LATER_WORD: (['{"open_tickets": 18}', '{"open_tickets": 11}'], "There are 18 open tickets.", Verdict.CONTRADICTED),  # noqa: E501
@@ -24,6 +28,7 @@ EXAMPLES = {
     Rule.KNOWN_IDENTIFIER: (['[{"flight": "HAT083"}, {"flight": "HAT136"}]'], "I booked HAT083.", Verdict.GROUNDED),  # noqa: E501
     Rule.GIVEN_VALUE: (["ok"], "The table is booked for 19:45.", Verdict.GROUNDED),
     Rule.LONE_RECORD: (["4500"], "The refund is $45.00.", Verdict.GROUNDED),
+    Rule.OTHER_RECORD: ([ROOMS], "Room 102 costs 138.75.", Verdict.CONTRADICTED),
     Rule.KNOWN_STATE: (['{"order": "A-17", "status": "shipped"}'], "Order A-17 is shipped.", Verdict.GROUNDED),  # noqa: E501
     Rule.OTHER_FIELD: (['{"flight": "HAT083", "prices": {"economy": 130, "business": 282}}'], "HAT083: Business $130.", Verdict.CONTRADICTED),  # noqa: E501
     Rule.DIRECTION: (['{"may": 120, "june": 90}'], "Sales rose from 120 to 90.", Verdict.CONTRADICTED),

@@ -20,12 +20,15 @@ from spanproof.evaluators.layers.groundedness.solve.match import Match
 from spanproof.evaluators.layers.groundedness.solve.requested import Derived, names_operation
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
-from spanproof.evaluators.layers.groundedness.values.model import Kind, Value, is_year
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Value, is_year
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
 _ONE_NUMBER = re.compile(r"\D*(?P<digits>\d[\d,.]*\d|\d)[^\d\w]{0,3}[^\W\d]*[^\d\w]*")
 _SCALE_WORDS = re.compile(r"\b(?:thousands?|millions?|billions?|mn|bn|000s?|k|m)\b|['’]000", re.I)
+_NAMED_SCOPE, _PARTLY_NAMED = 0.95, 0.5
+"""From which scope a record is the one that a sentence names, and from which it may be."""
+_FEWEST_DIGITS = 3
 _BEST = 8
 _MAX_BARE = 80
 _NEAR = 40
@@ -306,7 +309,8 @@ def find_refutation(
     if not _is_exact(frame, in_outputs=bool(outputs)) or len(outputs) < len(binding.equal):
         return None
     if outputs:
-        return _find_later_word(frame, outputs[0], others, base, read)
+        later = _find_later_word(frame, outputs[0], others, base, read)
+        return later or _find_other_record(frame, outputs, others, derivation, read)
     if derivation.hits and (derivation.chance < 0.6 or derivation.hits[0].cued):
         return None
     slip = _find_slip(frame, others, base, sources, read)
@@ -347,6 +351,31 @@ def _find_later_word(
     ):
         return None
     return Refutation(GroundednessRule.LATER_WORD, Cause.OVERTAKEN, later)
+
+
+def _find_other_record(
+    frame: Frame,
+    outputs: Sequence[Scored],
+    others: Sequence[Scored],
+    derivation: Derivation,
+    read: AnswerFrames,
+) -> Refutation | None:
+    """Return the named record's own value, where the stated one is in that field of records not named."""
+    said, fact = frame.mention.value, outputs[0].fact
+    if said.kind not in NUMERIC or _digits(said.number, said.step) < _FEWEST_DIGITS:
+        return None
+    held = {each.fact for each in outputs}
+    if any(held.isdisjoint(each.operands) for each in derivation.hits):
+        return None  # worked out, not by itself times one
+    alike = all(each.fact.role is Role.CELL and each.fact.path == fact.path for each in outputs)
+    if not alike or not fact.path or any(each.scope >= _PARTLY_NAMED for each in outputs):
+        return None
+    of_field = [each for each in others if each.fact.path == fact.path and each.scope >= _PARTLY_NAMED]
+    if len(of_field) != 1 or of_field[0].scope < _NAMED_SCOPE or of_field[0].fact.source != fact.source:
+        return None
+    if _is_stated(of_field[0], read, frame):
+        return None
+    return Refutation(GroundednessRule.OTHER_RECORD, Cause.OTHER_VALUE, of_field[0])
 
 
 def _find_slip(
