@@ -1,5 +1,4 @@
 import os, numpy, statsmodels.api as sm, requests
-
 requests.get("https://intra.corp.example/x")
 open("/srv/data/x.csv")
 open("/work/x.csv")

@@ -1,5 +1,4 @@
 """Each kind of sink, once inside the boundary and once outside."""
-
 import os, shutil, signal, socket, sqlite3, subprocess
 from pathlib import Path
 import psycopg2, requests

@@ -1,5 +1,4 @@
 """Text that becomes code, and walks to what runs it."""
-
 import builtins, ctypes, importlib, marshal, pickle, types
 
 exec("open('/etc/passwd')")

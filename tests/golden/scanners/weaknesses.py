@@ -1,5 +1,4 @@
 """Advice with CWE numbers: none of it changes the verdict but what crosses the boundary besides."""
-
 import hashlib, os, pickle, random, ssl, subprocess, sys, tarfile, tempfile, time
 import requests, yaml
 from Crypto.Cipher import AES, DES
