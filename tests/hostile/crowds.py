@@ -34,16 +34,20 @@ while True:
     "groups that count": """
 import os
 for _ in range(60):
-    if os.fork() == 0:
-        os.setpgid(0, 0)
-        while True: pass
+    try:
+        if os.fork() == 0:
+            os.setpgid(0, 0)
+            while True: pass
+    except OSError: break
 while True: pass
 """,
     "threads of machine code": """
 import hashlib, threading
 def count():
     while True: hashlib.pbkdf2_hmac('sha256', b'a', b'b', 1000000)
-for _ in range(60): threading.Thread(target=count, daemon=True).start()
+try:
+    for _ in range(60): threading.Thread(target=count, daemon=True).start()
+except RuntimeError: pass
 count()
 """,
     "who follows its parent": """
