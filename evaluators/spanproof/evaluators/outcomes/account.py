@@ -16,7 +16,15 @@ from spanproof.evaluators.detect.observation import parts_of
 from spanproof.evaluators.model import NoReplay, Replay, ReplayedStep
 from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, is_answer, only_answers
 from spanproof.evaluators.outcomes.broadened import Call, Query, given_as_narrow, given_for_another
-from spanproof.evaluators.outcomes.claims import Lack, acts, claims_absence, is_refused, says_missing, unborne
+from spanproof.evaluators.outcomes.claims import (
+    Lack,
+    acts,
+    claims_absence,
+    is_refused,
+    refuses,
+    says_missing,
+    unborne,
+)
 from spanproof.evaluators.outcomes.commands import read_command
 from spanproof.evaluators.outcomes.described import Result
 from spanproof.evaluators.outcomes.dodges import only_literals
@@ -51,6 +59,7 @@ from spanproof.evaluators.runs import spans_of
 from spanproof.sandbox import FailureClass
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.trace import Language, RecordedCall, Run, Snippet, SpanError, SpanKind, Step, Trace
+from spanproof.trace.dialects.decode import decoded
 
 _PRINTS = re.compile(r"\bprint\s*\(|\becho\b|console\.log|\bSELECT\b", re.IGNORECASE)
 _STOPPED = frozenset(
@@ -244,7 +253,9 @@ def _of_call(call: RecordedCall) -> StepOutcome:
             named = SpanError(seen.error_type, seen.quote)
             failure_class = recorded_class(named) if seen.error_type else FailureClass.EXCEPTION
             return _failing(failure_class, seen.known_by, seen.error_type, seen.quote)
-    state = State.EMPTY if is_empty(call.result.text, call.result.value, giver_of(call.tool)) else State.OK
+    given = (*call.args, *call.kwargs.values())
+    empty = is_empty(call.result.text, call.result.value, giver_of(call.tool), given)
+    state = State.EMPTY if empty else State.OK
     return StepOutcome(state, FailureClass.OK, KnownBy.RESULT, recorded=FailureClass.OK)
 
 
@@ -254,12 +265,12 @@ def _reported_by(call: RecordedCall) -> TextFailure | None:
         return None
     giver = giver_of(call.tool)
     failure = read_failure(call.result.text, giver, call.result.value, _command_of(call, giver))
-    if failure is None and acts(call.tool):
-        value = call.result.value
-        if isinstance(value, Mapping) and is_refused(value):
-            return TextFailure(KnownBy.STRUCTURED_RESULT, call.result.text[:_MAX_QUOTE])
-        return read_refusal(call.result.text)
-    return failure
+    if failure is not None or not acts(call.tool) or refuses(call.tool):
+        return failure
+    result = call.result.value if isinstance(call.result.value, dict) else decoded(call.result.text)
+    if isinstance(result, dict) and is_refused(call.tool, result):
+        return TextFailure(KnownBy.STRUCTURED_RESULT, call.result.text[:_MAX_QUOTE])
+    return read_refusal(call.result.text)
 
 
 def _command_of(call: RecordedCall, giver: Giver) -> str:
@@ -406,7 +417,7 @@ def _reports(answer: str, task: str, account: Account) -> bool:
 def _lacks(run: Run, account: Account, worked: Worked) -> tuple[list[Lack], list[Lack]]:
     """The doings that failed without another that went well, and the look-ups where none brought anything."""
     made = [
-        _lack(step, call, account.of_call(step, position))
+        _lack(step, call, account.of_call(step, position), worked)
         for step in run.steps
         for position, call in enumerate(step.calls)
         if not is_answer(call)
@@ -421,12 +432,15 @@ def _lacks(run: Run, account: Account, worked: Worked) -> tuple[list[Lack], list
     return undone, unlooked
 
 
-def _lack(step: Step, call: RecordedCall, outcome: StepOutcome) -> Lack:
-    """A call with what it was to do: by its tool's name, or by the programs that it had a shell run."""
+def _lack(step: Step, call: RecordedCall, outcome: StepOutcome, worked: Worked) -> Lack:
+    """A call with what it was to do: by its tool's name, or by the programs that it had a shell run.
+
+    What one command failed to do another may do, or an editor: it counts where nothing else went well.
+    """
     command = _command_of(call, giver_of(call.tool))
     known = read_command(command) if command else None
     name = " ".join((call.tool, *sorted(known.programs))) if known is not None else call.tool
-    does = known.does if known is not None else acts(call.tool)
+    does = known.does and worked.nothing if known is not None else acts(call.tool)
     return Lack(step.number, call.span_id or step.span_id, name, outcome, does)
 
 
@@ -469,7 +483,8 @@ def _worked(run: Run, account: Account, handed_over: set[str]) -> Worked:
         if not is_answer(call) and _snippet_of(step, call) is None
         for outcome in (account.of_call(step, position),)
     )
-    return Worked(nothing, not works, sourced)
+    failed = bool(works) and all(outcome.state in FAILING for outcome in works)
+    return Worked(nothing, not works, sourced, failed)
 
 
 def _without_inventions(found: Iterable[Fate], made_up: Collection[str]) -> Iterator[Fate]:

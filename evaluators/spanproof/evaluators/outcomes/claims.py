@@ -28,6 +28,8 @@ _ACTS_ALONE = _ACTS - frozenset(
 )
 """Verbs that name a tool by themselves; the others are nouns as well."""
 
+_REFUSING = frozenset({"reject"})
+_IRREGULAR = {"send": "sent", "pay": "paid", "write": "written", "buy": "bought", "sell": "sold"}
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _DONE = re.compile(
     r"\b(?:ordered|placed|sent|booked|created|deleted|updated|cancell?ed|scheduled|submitted|posted|saved"
@@ -91,9 +93,27 @@ def acts(tool: str) -> bool:
     return bool(words) and words[0] in _ACTS
 
 
-def is_refused(value: Mapping[str, JsonValue]) -> bool:
-    """Whether what a doing gave says that it was not done: `{"reserved": false, "conflict": …}`."""
-    return any(item is False and _DONE.fullmatch(name) for name, item in value.items())
+def is_refused(tool: str, result: Mapping[str, JsonValue]) -> bool:
+    """Whether what a doing gave says that it was not done: `{"reserved": false, …}` of `reserve_room`.
+
+    Of a new issue, `{"closed": false}` says no such thing.
+    """
+    done = _participles(_verb(tool))
+    return any(item is False and name.lower() in done for name, item in result.items())
+
+
+def refuses(tool: str) -> bool:
+    """Whether a tool is there to refuse: "Rejected: …" is what it was to do."""
+    return _verb(tool) in _REFUSING
+
+
+def _verb(tool: str) -> str:
+    return next((word.lower() for word in _WORD.findall(tool)), "")
+
+
+def _participles(verb: str) -> set[str]:
+    """How a verb may say that it was done; more forms than it has do no harm."""
+    return {_IRREGULAR.get(verb, verb), f"{verb}d", f"{verb}ed", f"{verb}{verb[-1:]}ed"}
 
 
 def claims_absence(answer: str) -> str | None:

@@ -45,8 +45,8 @@ _DOING = frozenset(
     str.split(
         "pip pip3 pipx uv conda mamba poetry npm npx yarn pnpm gem cargo apt apt-get dnf yum apk brew make"
         " cmake ninja mvn gradle docker podman kubectl helm terraform ansible-playbook git svn mv cp rm"
-        " mkdir rmdir ln"
-        " chmod chown rsync scp tar unzip systemctl service kill pkill crontab dropdb createdb pg_restore"
+        " mkdir rmdir ln chmod chown rsync scp tar unzip systemctl service kill pkill crontab dropdb createdb"
+        " pg_restore"
     )
 )
 """Programs that change something, where their part does not only show documents."""

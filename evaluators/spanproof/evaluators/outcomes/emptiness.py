@@ -50,8 +50,8 @@ _HEAD_ALONE = re.compile(r"\|?[^|\n]+(?:\|[^|\n]*)+\n\s*\|?[\s:|+-]*-[\s:|+-]*\Z
 """A table of which there is only the head and its rule."""
 
 _COLUMNS = re.compile(r"[A-Za-z_]\w*(?:\s*[,;|\t]\s*[A-Za-z_]\w*)+\Z")
-_HEADER_LINE = re.compile(r"[a-z_]\w*(?:[,;|\t][a-z_]\w*)+\r?\n")
-"""The line of names of a table without rows: lower case, not a word of blanks, and ended."""
+_HEADER_LINE = re.compile(r"[a-z_]\w*(?:[;|\t][a-z_]\w*)+\r?\n")
+"""The names of a table without rows, on an ended line; names with commas between them may be a list."""
 
 _GOOD = (
     r"(?:errors?|issues?|problems?|warnings?|failures?|conflicts?|vulnerabilit\w+|exceptions?|changes?"
@@ -99,7 +99,6 @@ _LONGEST_SENTENCE = 300
 _ROWS = frozenset(
     str.split("rows results items data records hits documents matches result value values entries list")
 )
-_COUNTS = ("count", "total", "total_count", "num_results", "rowcount", "row_count", "hits", "matches")
 _ABOUT = frozenset(
     str.split(
         "count total total_count num_results columns page query status success ok has_more next took"
@@ -110,26 +109,31 @@ _ABOUT = frozenset(
 )
 
 
-def is_empty(text: str, value: JsonValue = None, giver: Giver = Giver.OTHER) -> bool:
+def is_empty(
+    text: str, value: JsonValue = None, giver: Giver = Giver.OTHER, given: Sequence[JsonValue] = ()
+) -> bool:
     """Whether a result holds nothing.
 
     Args:
         text: the result as text.
         value: the decoded result where it was JSON.
         giver: what gave it.
+        given: what the call was given: a result may repeat it.
     """
     if isinstance(value, dict | list):
-        return _holds_nothing(value)
+        return _holds_nothing(value, given)
     plain = text.strip()
     if plain in _NOTHING:
         return True
     if plain[0] in "[{(" and len(plain) < 2_000:
         document = decoded(plain)
-        if isinstance(document, dict | list) and _holds_nothing(document):
+        if isinstance(document, dict | list) and _holds_nothing(document, given):
             return True
     if len(plain) < 2_000 and (_BARE.match(plain) or _HEAD_ALONE.match(plain)):
         return True
-    if (giver is Giver.SQL and _COLUMNS.match(plain)) or _HEADER_LINE.fullmatch(text):
+    if giver is Giver.SQL and _COLUMNS.match(plain):
+        return True
+    if giver in (Giver.OTHER, Giver.CONTENT) and _HEADER_LINE.fullmatch(text):
         return True
     in_words = giver is not Giver.PYTHON and len(plain) <= _LONGEST_SENTENCE
     return in_words and _SENTENCES.match(plain) is not None
@@ -141,8 +145,10 @@ def _is_row_of_nulls(value: JsonValue) -> bool:
     return isinstance(cells, list) and all(cell is None for cell in cells)
 
 
-def _holds_nothing(value: Mapping[str, JsonValue] | Sequence[JsonValue]) -> bool:
-    """Whether a document is empty lists, zeros and what is said about them."""
+def _holds_nothing(
+    value: Mapping[str, JsonValue] | Sequence[JsonValue], given: Sequence[JsonValue] = ()
+) -> bool:
+    """Whether a document is empty lists, zeros, what is said about them, and what the call was given."""
     if not isinstance(value, Mapping):
         return all(each in (None, [], {}) or _is_row_of_nulls(each) for each in value)
     if not value:
@@ -151,14 +157,12 @@ def _holds_nothing(value: Mapping[str, JsonValue] | Sequence[JsonValue]) -> bool
     inner = [
         name
         for name, item in value.items()
-        if name in _ROWS and isinstance(item, dict) and item and _holds_nothing(item)
+        if name in _ROWS and isinstance(item, dict) and item and _holds_nothing(item, given)
     ]
     rest = [name for name in value if name not in empty and name not in inner]
-    if any(name in _ROWS for name in empty) and any(value.get(name) == 0 for name in _COUNTS):
-        # What else such a document has repeats the question.
-        return not any(isinstance(value[name], dict | list) for name in rest)
     if not empty and not inner:
         return bool(value.keys() & _ROWS) and all(
             item in ("", None) if name in _ROWS else name in _ABOUT for name, item in value.items()
         )
-    return all(name.lower() in _ABOUT or value[name] in (0, None, "", False) for name in rest)
+    nothing = (0, None, "", False, *given)
+    return all(name.lower() in _ABOUT or value[name] in nothing for name in rest)

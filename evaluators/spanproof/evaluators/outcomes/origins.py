@@ -38,11 +38,13 @@ class Worked:
         nothing: it did something, and nothing of it gave anything.
         unlooked: it did nothing at all.
         sourced: some tool call or other source gave it something.
+        failed: it did something, and all of it failed.
     """
 
     nothing: bool = False
     unlooked: bool = False
     sourced: bool = True
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,24 +114,22 @@ class _Tracer:
                 self.flow.known.add_result(code.printed)
 
     def numbers(self) -> Iterator[Origin]:
-        """The numbers that the answer states, beside those of the task, which say nothing."""
-        given = numbers_in(self.flow.known.task)
+        """The numbers that the answer states."""
         for number, written in _stated(self.answer).items():
-            origin = self._origin(number, written)
-            if origin.kind is not OriginKind.SOURCE or number not in given:
-                yield origin
-        if self.worked.nothing and not self.situation.gives_leave:
+            yield self._origin(number, written)
+        if self.worked.failed and not self.situation.gives_leave:
             yield from self._small_numbers()
 
     def _small_numbers(self) -> Iterator[Origin]:
-        """Small numbers that the answer gives of the task's matter, where nothing that was done gave any."""
+        """Small counts that the answer gives of the task's matter, where all that was done failed."""
         if self.situation.admits or reports_nothing(self.answer, self.flow.known.task):
             return
         for sentence in _SENTENCE.findall(self.answer[:_MAX_ANSWER]):
             if not topics(sentence) & self.situation.task:
                 continue
             for written, number in numbers_of(sentence):
-                if _is_small(number, written) and float(number) > 0 and not self.flow.known.holds(number):
+                is_count = _is_small(number, written) and 0 < float(number) <= SMALL
+                if is_count and not self.flow.known.holds(number):
                     yield self._in_a_line(number, written) or Origin(
                         written, OriginKind.NOTHING, fabricated=True
                     )

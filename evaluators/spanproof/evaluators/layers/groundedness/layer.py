@@ -111,6 +111,8 @@ def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
     )
     if grounding.verdict is Verdict.UNCERTAIN:
         raise _NeedsAJudge(_why_uncertain(grounding))
+    if not grounding.claims:
+        return {layer: Scored(1.0, Label.PASS, "The answer says what failed, and claims nothing else.")}
     return {
         layer: _layer(grounding, returned),
         "answer_grounded": _answer_grounded(grounding),

@@ -44,6 +44,7 @@ from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, same_number
 from spanproof.evaluators.outcomes.known import numbers_in
+from spanproof.evaluators.outcomes.topics import reports_failure, reports_nothing
 
 _KINDS = {
     Kind.MONEY: ClaimKind.CURRENCY,
@@ -124,7 +125,8 @@ def decide(
     judged += [
         _Judged(_denial(start, end, solved), 1.0, 0.0, refuted=False)
         for start, end in solved.denials
-        if not any(0 <= low - end <= _BEHIND_DENIAL for low, _ in stated) and not owns_up
+        if not any(0 <= low - end <= _BEHIND_DENIAL for low, _ in stated)
+        and not (owns_up and _reports(start, solved))
     ]
     judged.sort(key=lambda each: (each.claim.start, each.claim.end))
     budget = min(1.0, (_BUDGET / max(1, len(judged))) ** 0.5)
@@ -133,7 +135,7 @@ def decide(
     confidence = min((each.claim.confidence for each in judged), default=0.5)
     if Verdict.CONTRADICTED in verdicts:
         overall = Verdict.CONTRADICTED
-    elif verdicts == {Verdict.GROUNDED} and (owns_up or any(c.cause is not Cause.GIVEN for c in claims)):
+    elif verdicts <= {Verdict.GROUNDED} and (owns_up or any(c.cause is not Cause.GIVEN for c in claims)):
         # An answer that only repeats what it was given says nothing of what was found.
         overall = Verdict.GROUNDED
     else:
@@ -406,6 +408,13 @@ def _denial(start: int, end: int, solved: Solved) -> Claim:
     """Return the claim of a denial that no source bears out or refutes."""
     text = solved.read.answer[start:end]
     return Claim(text, start, end, ClaimKind.STATUS, Verdict.UNCERTAIN, Cause.OPEN, 0.5, None)
+
+
+def _reports(start: int, solved: Solved) -> bool:
+    """Return whether a denial's sentence says that something failed or was not found."""
+    low, high = solved.read.sentence_at(solved.read.line_at(start), start)
+    sentence = solved.read.answer[low:high]
+    return reports_failure(sentence) or reports_nothing(sentence)
 
 
 def _is_output(fact: Fact, solved: Solved) -> bool:
