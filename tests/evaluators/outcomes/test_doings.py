@@ -150,7 +150,12 @@ def test_a_command_that_failed_denies_nothing_that_was_done_another_way(judged):
 
 
 @pytest.mark.parametrize(
-    "answer", ["Nobody of that name ordered in 2024.", "Brandt placed 0 orders in 2024."]
+    "answer",
+    [
+        "Nobody of that name ordered in 2024.",
+        "Brandt placed 0 orders in 2024.",
+        "Brandt did not order for 7 days.",
+    ],
 )
 def test_nothing_found_is_no_invention(judged, answer):
     account, label = judged(

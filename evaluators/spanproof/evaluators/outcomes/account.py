@@ -483,8 +483,7 @@ def _worked(run: Run, account: Account, handed_over: set[str]) -> Worked:
         if not is_answer(call) and _snippet_of(step, call) is None
         for outcome in (account.of_call(step, position),)
     )
-    failed = bool(works) and all(outcome.state in FAILING for outcome in works)
-    return Worked(nothing, not works, sourced, failed)
+    return Worked(nothing, not works, sourced)
 
 
 def _without_inventions(found: Iterable[Fate], made_up: Collection[str]) -> Iterator[Fate]:

@@ -21,8 +21,8 @@ from spanproof.evaluators.outcomes.model import Origin, OriginKind
 from spanproof.evaluators.outcomes.topics import QUOTED, discloses, is_readable, reports_nothing, topics
 
 _MAX_ANSWER = 20_000
-_SENTENCE = re.compile(r"(?!\s*\d+[.)]\s)[^!?\n]+?(?:[.!?](?=\s|\Z)|\n|\Z)")
-"""A sentence or a line; not one of a numbered list."""
+_COUNTED = re.compile(r"(?<![\w.,:/-])(?P<number>\d{1,2}) (?P<things>[^\W\d][\w'-]*(?: [^\W\d][\w'-]*)?)")
+"""A small number and the two words behind it."""
 
 _ENOUGH_TO_RECKON = 2
 """Numbers of a task from which people reckon others."""
@@ -38,13 +38,11 @@ class Worked:
         nothing: it did something, and nothing of it gave anything.
         unlooked: it did nothing at all.
         sourced: some tool call or other source gave it something.
-        failed: it did something, and all of it failed.
     """
 
     nothing: bool = False
     unlooked: bool = False
     sourced: bool = True
-    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,22 +115,19 @@ class _Tracer:
         """The numbers that the answer states."""
         for number, written in _stated(self.answer).items():
             yield self._origin(number, written)
-        if self.worked.failed and not self.situation.gives_leave:
-            yield from self._small_numbers()
+        if self.worked.nothing and not self.situation.gives_leave:
+            yield from self._small_counts()
 
-    def _small_numbers(self) -> Iterator[Origin]:
-        """Small counts that the answer gives of the task's matter, where all that was done failed."""
+    def _small_counts(self) -> Iterator[Origin]:
+        """Small counts of what the task is about ("6 microscopes"), where nothing that was done gave any."""
         if self.situation.admits or reports_nothing(self.answer, self.flow.known.task):
             return
-        for sentence in _SENTENCE.findall(self.answer[:_MAX_ANSWER]):
-            if not topics(sentence) & self.situation.task:
-                continue
-            for written, number in numbers_of(sentence):
-                is_count = _is_small(number, written) and 0 < float(number) <= SMALL
-                if is_count and not self.flow.known.holds(number):
-                    yield self._in_a_line(number, written) or Origin(
-                        written, OriginKind.NOTHING, fabricated=True
-                    )
+        for found in _COUNTED.finditer(self.answer[:_MAX_ANSWER]):
+            number = found["number"]
+            about = topics(found["things"]) & self.situation.task
+            if about and 0 < int(number) <= SMALL and not self.flow.known.holds(number):
+                nothing = Origin(number, OriginKind.NOTHING, fabricated=True)
+                yield self._in_a_line(number, number) or nothing
 
     def names(self) -> Iterator[Origin]:
         """Texts of invented tables that the answer repeats."""
