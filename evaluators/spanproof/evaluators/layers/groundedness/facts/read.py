@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from spanproof.evaluators.layers.groundedness.facts.base import FactBase
+from spanproof.evaluators.layers.groundedness.facts.base import LONG_TEXT, FactBase
 from spanproof.evaluators.layers.groundedness.facts.literals import Node, add_tree, read_literal
 from spanproof.evaluators.layers.groundedness.facts.prose import add_prose
 from spanproof.evaluators.layers.groundedness.facts.tables import (
@@ -97,7 +97,7 @@ def _read_lines(base: FactBase, source: int, lines: list[Line], parent: int | No
                 name, value = re.split(rf"\s*{_PARTS}\s*", line.text, maxsplit=1)
                 start = line.start + line.text.index(value, len(name)) if value else line.start
                 end = start + len(value.rstrip())
-                if end - start > 90:
+                if end - start > LONG_TEXT:
                     add_prose(base, source, start, end, record, (name.strip(),))
                 else:
                     base.add_cell(record, (name.strip(" -*•"),), start, end)
