@@ -113,6 +113,7 @@ class FactBase:
     groups: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     group_names: dict[int, str] = field(default_factory=dict)
     scales: dict[int, float] = field(default_factory=dict)
+    scale: float | None = None
     cut: bool = False
     years: set[int] = field(default_factory=set)
     amount_sources: set[int] = field(default_factory=set)

@@ -18,6 +18,7 @@ from spanproof.evaluators.layers.groundedness.facts.tables import (
     add_table,
     read_aligned,
     read_delimited,
+    scale_said,
 )
 
 MAX_CHARS = 400_000
@@ -33,6 +34,7 @@ def read_facts(texts: Sequence[str], about: str = "") -> FactBase:
     """Return the facts of some texts; `about` is what they are said to show, such as a table's title."""
     base = FactBase([text[:MAX_CHARS] for text in texts])
     base.cut = any(len(text) > MAX_CHARS for text in texts)
+    base.scale = scale_said(base.texts)
     left = MAX_CHARS
     for source, text in enumerate(base.texts):
         _read_text(base, source, text[: max(0, left)], about)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -23,7 +24,17 @@ _CELL = {
 }  # fmt: skip
 _RULE = re.compile(r"^[\s|+:=┼├┤─━-]*[-=─━]{2,}[\s|+:=┼├┤─━-]*$")
 _GAP = re.compile(r"\S+(?:\s\S+)*")
-_SCALE = re.compile(r"\b(?:in|of|\$|us\$|€)\s*(?:us\$\s*|u\.s\.\s*|\$\s*|usd\s*|eur\s*|€\s*)?(?:dollars?\s+|euros?\s+)?(?:in\s+)?(?P<scale>thousands?|millions?|billions?|000s?|mn|bn|k|m)\b|(?P<tick>['’]000)", re.IGNORECASE)  # fmt: skip  # noqa: E501
+_SCALE = re.compile(
+    r"(?:\b(?:in|of|usd|eur|gbp|rmb)\b|[$€£])\W{0,2}(?:us\$\s*|u\.s\.\s*|\$\s*|usd\s*|eur\s*|€\s*)?(?:dollars?\s+|euros?\s+)?"
+    r"(?:in\s+)?(?P<scale>thousands?|millions?|billions?|000s?|mn|bn|k|m)\b|(?P<tick>['’]000)",
+    re.IGNORECASE,
+)
+# What a text beside its tables says of all their amounts: "(in millions)", "amounts in thousands".
+_SAID_SCALE = re.compile(
+    r"(?:\(|\b(?:amounts?|dollars?|figures|values|stated|expressed|shown|reported|presented)\b)\W{0,2}"
+    r"(?:[\w.$€£]+\W{1,2}){0,3}?in\s(?:\w+\s){0,2}?(?P<scale>thousands|millions|billions)\b",
+    re.IGNORECASE,
+)
 _CLAUSE = 60
 _SCALES = {"t": 1e3, "m": 1e6, "b": 1e9, "0": 1e3, "k": 1e3, "'": 1e3, "’": 1e3}
 
@@ -42,6 +53,12 @@ def scale_of(text: str) -> float | None:
     if match is None:
         return None
     return _SCALES[(match.group("scale") or "'")[0].lower()]
+
+
+def scale_said(texts: Iterable[str]) -> float | None:
+    """Return the one scale that texts say amounts are in, None where they say none or several."""
+    found = {match.group("scale")[0].lower() for text in texts for match in _SAID_SCALE.finditer(text)}
+    return _SCALES[found.pop()] if len(found) == 1 else None
 
 
 def read_delimited(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
@@ -215,7 +232,8 @@ def add_table(base: FactBase, source: int, rows: list[list[Cell]], parent: int |
         return
     names = _names(text, rows[:heads], width)
     group = base.new_group(about)
-    scale = scale_of(" ".join(text[slice(*cell)] for row in rows[:heads] for cell in row)) or scale_of(about)
+    heading = " ".join(text[slice(*cell)] for row in rows[:heads] for cell in row)
+    scale = scale_of(heading) or scale_of(about) or base.scale
     if scale is not None:
         base.scales[group] = scale
     header = base.new_record(source, parent, rows[0][0][0], rows[max(heads, 1) - 1][-1][1])

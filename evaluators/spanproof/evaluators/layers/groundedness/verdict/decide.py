@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule as Rule
@@ -217,6 +218,7 @@ def _value(
     worked_out = bool(derivation.hits) and derivation.chance < _BY_ACCIDENT
     refuted = cause is not None and not frame.negated and not worked_out
     refuted = refuted and not _is_sum_in_record(binding, solved)
+    refuted = refuted and not _is_from_task(binding, solved) and not _is_unread(binding, solved)
     if cause is None:
         cause, evidence = _why_right(binding, derivation, solved)
     start, end = frame.mention.start, frame.mention.end
@@ -238,6 +240,36 @@ def _spare_written(judged: _Judged, written: frozenset[str]) -> _Judged:
     if judged.claim.rule is not None or not numbers_in(judged.claim.text) & written:
         return judged
     return replace(judged, refuted=False)
+
+
+def _is_from_task(binding: Binding, solved: Solved) -> bool:
+    """Return whether the task gives a value: repeating it is no misquote, though an output has another."""
+    return any(
+        each.match is Match.EXACT and solved.sources[each.fact.source].kind is SourceKind.TASK
+        for each in binding.equal
+    )
+
+
+def _is_unread(binding: Binding, solved: Solved) -> bool:
+    """Return whether an output writes a number that no record has: reading failed, not the answer."""
+    if binding.equal or binding.frame.mention.value.kind not in NUMERIC:
+        return False
+    said = numbers_in(binding.frame.text)
+    written = any(
+        said & _numbers_of_source(source.text)
+        for source in solved.sources
+        if source.kind in (SourceKind.OUTPUT, SourceKind.ERROR)
+    )
+    return written and not any(
+        said & numbers_in(solved.base.texts[fact.source][fact.start : fact.end])
+        for kind in NUMERIC
+        for fact in solved.base.by_kind[kind]
+    )
+
+
+@lru_cache(maxsize=64)
+def _numbers_of_source(text: str) -> frozenset[str]:
+    return numbers_in(text)
 
 
 def _is_known_name(binding: Binding) -> bool:
