@@ -29,6 +29,9 @@ _UNLIKE = re.compile(
 )
 _FROM = re.compile(r"\bfrom\s+[$€£]?\Z", re.IGNORECASE)
 _TO = re.compile(r"\A[^.;\n]{0,40}?\bto\s+[$€£]?\Z", re.IGNORECASE)
+_SPARED = re.compile(r"\b(?:not|no|never|or|neither)\b|n['’]t\b|\d|\?", re.IGNORECASE)
+# "Which city has": the sort of thing that the rows are.
+_SORT = re.compile(r"\b(?:which|what)\s+\w+(?=\s+(?:has|have|had|is|was|are|were)\b)", re.IGNORECASE)
 _WHICH_YEAR = re.compile(r"\b(?:which|what)\s+(?:\w+\s+)?year\b", re.IGNORECASE)
 _IN_YEAR = re.compile(
     r"\b(?:in|during|year|fy)\s+(?:fiscal\s+)?(?:the\s+)?(?:year\s+)?(?:is\s+|was\s+)?\Z", re.IGNORECASE
@@ -48,6 +51,7 @@ class Relation:
         phrase: base forms of the words right behind it.
         sentence: base forms of all words of its sentence.
         subjects, objects: names of records before and after "than"; of a superlative all are subjects.
+        of_question: whether the question states it, and the answer names who it is.
     """
 
     kind: ClaimKind
@@ -59,6 +63,7 @@ class Relation:
     sentence: frozenset[str]
     subjects: tuple[Anchor, ...]
     objects: tuple[Anchor, ...] = ()
+    of_question: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +125,31 @@ def find_relations(read: AnswerFrames) -> list[Relation]:
         subjects, objects = _around(read, low, high, match.span(), than.end() if than else None)
         words = frozenset(_base_forms(read, low, high))
         found.append(Relation(kind, *match.span(), sign, fields, phrase, words, subjects, objects))
-    return found
+    return found or list(_of_question(read))
+
+
+def _of_question(read: AnswerFrames) -> Iterator[Relation]:
+    """Yield the superlative of a question whose answer is names alone: "Laptop"."""
+    text, answer = read.question.text, read.answer
+    said = [match for match in _words().finditer(text) if not _UNLIKE.search(text[: match.start()])]
+    names = tuple(each for each in read.anchors if each.kind in (Kind.TEXT, Kind.ID))
+    if len(said) != 1 or not names or _SPARED.search(answer) or re.search(r"\d", text):
+        return
+    kind, sign, fields = _lexicon()[said[0].group().lower()]
+    bare = said[0].group().lower() in _BARE and not _THE.search(text[: said[0].start()])
+    others = [
+        word
+        for word, low, high in read.words
+        if word not in STOP
+        and word not in read.question.words
+        and not any(each.start <= low and high <= each.end for each in names)
+    ]
+    if kind is ClaimKind.SUPERLATIVE and not bare and not others:
+        behind = frozenset(base_form(word) for word, _, _ in word_spans(said[0].group()))
+        kept = _SORT.sub("", text.replace("_", " "))
+        words = tuple(base_form(word) for word, _, _ in word_spans(kept) if base_form(word) not in behind)
+        place = names[0].start, names[-1].end
+        yield Relation(kind, *place, sign, fields, words, frozenset(words), names, of_question=True)
 
 
 def find_period_relations(read: AnswerFrames) -> Iterator[PeriodRelation]:

@@ -16,7 +16,7 @@ from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerF
 from spanproof.evaluators.layers.groundedness.claims.outline import clause_breaks
 from spanproof.evaluators.layers.groundedness.claims.relations import PeriodRelation, Relation
 from spanproof.evaluators.layers.groundedness.claims.states import StateClaim
-from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
+from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role, names_of
 from spanproof.evaluators.layers.groundedness.model import ClaimKind
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinder
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind
@@ -117,7 +117,12 @@ class Tables:
                 kinds[fact.field].add(fact.value.kind)
         for name, facts in found.items():
             if name not in spoilt and len(facts) >= 2 and len(kinds[name]) == 1:
-                yield _Column(name, base_forms_of(name), facts)
+                yield _Column(name, _without_units(names_of((name,))), facts)
+
+
+def _without_units(words: frozenset[str]) -> frozenset[str]:
+    """Return the words of a column's name without such as `km2`."""
+    return frozenset(word for word in words if word.isalpha()) or words
 
 
 def _key(fact: Fact) -> Key | None:
@@ -153,7 +158,9 @@ def _superlative(relation: Relation, tables: Tables) -> Settled | None:
         holds = key == most
         # A word that no column has may choose among the rows: "the cheapest direct flight".
         unexplained = [word for word in relation.phrase if word not in relation.fields]
-        if not holds and not _explained(unexplained, tables, group):
+        # What is said of a table may be the question itself.
+        title = "" if relation.of_question else tables.base.group_names[group]
+        if not holds and not _explained(unexplained, tables, group, title):
             continue
         op = "max" if relation.sign > 0 else "min"
         program = f"{op}({column.name} of {len(column.facts)} rows) = {_text(best, tables.base)}"
@@ -214,9 +221,9 @@ def _share(words: frozenset[str], said: frozenset[str]) -> float:
     return len(words & said) / len(words)
 
 
-def _explained(phrase: Sequence[str], tables: Tables, group: int) -> bool:
-    """Whether every word of a phrase is a field's or the table's."""
-    known = set(_GENERIC) | base_forms_of(tables.base.group_names[group])
+def _explained(phrase: Sequence[str], tables: Tables, group: int, title: str) -> bool:
+    """Whether every word of a phrase is a field's or the title's."""
+    known = set(_GENERIC) | base_forms_of(title)
     for record in tables.base.groups[group][:3]:
         for fact in tables.base.by_record.get(record, ()):
             # "The cheapest available one": a field that is true or false chooses among the rows.
@@ -288,7 +295,7 @@ def settle_quantifiers(
             continue
         group, states = rows
         phrase = [base_form(word) for word in split_name(match.group("between").replace("_", " "))]
-        if not _explained(phrase, tables, group):
+        if not _explained(phrase, tables, group, tables.base.group_names[group]):
             continue
         nothing = match.group("word").lower() in ("none", "no")
         against = [fact for fact, holds in states if holds == nothing]

@@ -38,6 +38,7 @@ from spanproof.evaluators.layers.groundedness.model import (
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation
 from spanproof.evaluators.layers.groundedness.solve.match import Match
+from spanproof.evaluators.layers.groundedness.solve.printed import Printed
 from spanproof.evaluators.layers.groundedness.solve.relations import Settled
 from spanproof.evaluators.layers.groundedness.solve.requested import Derived, Op
 from spanproof.evaluators.layers.groundedness.solve.solver import Solved
@@ -129,6 +130,8 @@ def decide(
         if not any(0 <= low - end <= _BEHIND_DENIAL for low, _ in stated)
         and not (owns_up and _reports(start, solved))
     ]
+    if not judged and solved.printed is not None and Rule.PRINTED_RESULT in rules:
+        judged = [_printed(solved.printed, solved)]
     judged.sort(key=lambda each: (each.claim.start, each.claim.end))
     budget = min(1.0, (_BUDGET / max(1, len(judged))) ** 0.5)
     claims = _without_circles(judged, [_settled(each, budget, solved.base.cut) for each in judged])
@@ -294,6 +297,23 @@ def _relation(settled: Settled, solved: Solved) -> _Judged:
         rule=_RELATION_RULES[settled.kind],
     )
     return _Judged(claim, 0.5, 0.0, not settled.holds)
+
+
+def _printed(printed: Printed, solved: Solved) -> _Judged:
+    """Return the claim of an answer in words that says what was printed last."""
+    start, end = printed.start, printed.end
+    claim = Claim(
+        solved.read.answer[start:end],
+        start,
+        end,
+        ClaimKind.NAME,
+        Verdict.UNCERTAIN,
+        Cause.STATED,
+        _UNMISTAKABLE,
+        evidence_of(printed.fact, solved),
+        rule=Rule.PRINTED_RESULT,
+    )
+    return _Judged(claim, 0.5, 0.0, refuted=False)
 
 
 def _why_right(
