@@ -459,7 +459,10 @@ def _spans(binder: Binder, scopes: dict[int, float], cues: dict[Op, bool]) -> It
             if days:
                 yield Derived(days * 86400.0, Op.SPAN, (one, two), 1.0, cues[Op.SPAN])
                 yield Derived(float(days), Op.SPAN, (one, two), 0.8, cues[Op.SPAN])
-    times = [fact for fact in base.by_kind[Kind.TIME] if binder.scope(fact.record, scopes) >= 0.5][:10]
+    lone = len({fact.record for fact in base.by_kind[Kind.TIME]}) == 1
+    times = [fact for fact in base.by_kind[Kind.TIME] if lone or binder.scope(fact.record, scopes) >= 0.5][
+        :10
+    ]
     for i, one in enumerate(times):
         for two in times[i + 1 :]:
             if one.record == two.record and one.value.time and two.value.time:

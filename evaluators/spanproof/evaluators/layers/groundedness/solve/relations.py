@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from spanproof.evaluators.layers.groundedness.claims.anchors import Anchor
 from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames
@@ -154,20 +155,35 @@ def _superlative(relation: Relation, tables: Tables) -> Settled | None:
             continue
         (member,) = members
         own, key = column.facts[member]
-        best, most = max(column.facts.values(), key=lambda each: _signed(each[1], relation.sign))
+        among = _chosen(relation, tables, group, member)
+        held = [each for record, each in column.facts.items() if not among or record in among]
+        best, most = max(held, key=lambda each: _signed(each[1], relation.sign))
         holds = key == most
         # A word that no column has may choose among the rows: "the cheapest direct flight".
         unexplained = [word for word in relation.phrase if word not in relation.fields]
+        # "Vega, opened in 2019, is the lowest": another clause names another column.
+        if not holds and not column.words & (relation.clause | relation.fields):
+            continue
         # What is said of a table may be the question itself.
         title = "" if relation.of_question else tables.base.group_names[group]
         if not holds and not _explained(unexplained, tables, group, title):
             continue
         op = "max" if relation.sign > 0 else "min"
-        program = f"{op}({column.name} of {len(column.facts)} rows) = {_text(best, tables.base)}"
+        program = f"{op}({column.name} of {len(held)} rows) = {_text(best, tables.base)}"
         results.append(
             Settled(relation.kind, relation.start, relation.end, holds, own, None if holds else best, program)
         )
     return results[0] if len({each.holds for each in results}) == 1 else None
+
+
+def _chosen(relation: Relation, tables: Tables, group: int, member: int) -> frozenset[int]:
+    """Return the rows that other names of the clause choose: "of the red team Ada has"."""
+    chosen: frozenset[int] = frozenset()
+    for anchor in relation.subjects:
+        rows = frozenset(outer for record in anchor.records for outer in tables.base.chain(record) if tables.base.records[outer].group == group)  # fmt: skip  # noqa: E501
+        if len(rows) > 1 and member in rows:
+            chosen = chosen & rows if chosen else rows
+    return chosen
 
 
 def _comparison(relation: Relation, tables: Tables) -> Settled | None:
@@ -203,18 +219,28 @@ def _column(relation: Relation, tables: Tables, group: int) -> _Column | None:
         each
         for each in tables.columns(group)
         # "Costs were highest in 2019" compares the years of a row, not the rows of a year.
-        if not each.words & _RANKS and not all(word.isdigit() for word in each.words)
+        if not each.words & _RANKS and not all(word.isdigit() for word in each.words) and not _counts(each)
     ]
     if relation.fields:
         meant = [each for each in columns if each.words & relation.fields]
         if len(meant) == 1:
             return meant[0]
         columns = meant or columns
-    for said in (frozenset(relation.phrase), relation.sentence):
+    # Of two superlatives in a sentence, its words name the one's column or the other's; "each" names a ratio.
+    near = (
+        (frozenset(relation.phrase),) if relation.shared else (frozenset(relation.phrase), relation.sentence)
+    )
+    for said in near:
         shares = sorted(((_share(each.words, said), each.name, each) for each in columns if each.words), key=lambda each: (-each[0], each[1]))  # fmt: skip  # noqa: E501
         if shares and shares[0][0] >= 0.6 and (len(shares) == 1 or shares[1][0] < shares[0][0]):
             return shares[0][2]
     return None
+
+
+def _counts(column: _Column) -> bool:
+    """Return whether a column numbers its rows: 311, 312, 313."""
+    keys = [key[0] for _, key in column.facts.values()]
+    return len(keys) > 2 and all(later - earlier == 1 for earlier, later in pairwise(keys))
 
 
 def _share(words: frozenset[str], said: frozenset[str]) -> float:
