@@ -364,8 +364,8 @@ OF_ANSWER = ("digits", "small", "year", "spelled", "soft", "negated", "inexact",
 def control(trainer: Trainer, left: str) -> tuple[float, float]:
     """Return how well a set's right and wrong values are told apart, as the area under the curve.
 
-    First by the model that has not seen the set, then by one of its like that sees the answer alone: where the
-    second is not near .5, what was changed shows without the outputs.
+    First by the model that has not seen the set, then by one of its like that sees the answer alone: where
+    the second is not near .5, what was changed shows without the outputs.
     """
     seen = [place for place, name in enumerate(VALUE_FEATURES) if name in OF_ANSWER or name.startswith("is_")]
     rest = {name: rows for name, rows in trainer.data.items() if name != left}

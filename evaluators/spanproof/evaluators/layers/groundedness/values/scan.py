@@ -284,6 +284,7 @@ def _number(match: re.Match[str]) -> Mention:
         scale,
         None if other is None else other * factor,
         factor=abs(factor),
+        grouped="," in match.group("n"),
     )
     # A full stop after an abbreviated unit ends the sentence as well.
     while match.string[end - 1].isspace() or match.string[end - 1] == ".":
