@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, Final
 
-from spanproof.sandbox.scanners.catalogue import read_sections, words_of
+from spanproof.sandbox.catalogue import words_of
+from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.python.parse import nodes_below
 from spanproof.sandbox.scanners.source import Place, Source

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any, Final
 
-from spanproof.sandbox.scanners.catalogue import words_of
+from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.python.sinks import KNOWLEDGE
 from spanproof.sandbox.scanners.python.values import (
     CLEAN,

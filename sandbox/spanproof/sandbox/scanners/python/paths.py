@@ -13,8 +13,8 @@ import posixpath
 import re
 from typing import Final
 
+from spanproof.sandbox.catalogue import by_word
 from spanproof.sandbox.scanners.boundary import Action
-from spanproof.sandbox.scanners.catalogue import by_word
 from spanproof.sandbox.scanners.python import attributes, effects, fold, targets
 from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model, gives
 from spanproof.sandbox.scanners.python.sinks import KNOWLEDGE, SINKS

@@ -12,7 +12,7 @@ import ast
 from string import Template
 from typing import Final
 
-from spanproof.sandbox.scanners.catalogue import words_of
+from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.python import attributes
 from spanproof.sandbox.scanners.python.containers import mapping_get
 from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model, gives
