@@ -120,8 +120,9 @@ def _namespace_get(m: Machine, function: Ref, arguments: Arguments, node: ast.ex
     return None
 
 
-def _attrgetter(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    return Partial(Ref("operator.attrgetter()"), list(arguments.positional), {})
+def _getter(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    """`attrgetter`, `itemgetter` and `methodcaller`: what they make is called with its owner."""
+    return Partial(Ref(f"{function.name}()"), list(arguments.positional), dict(arguments.named))
 
 
 def _attrgetter_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -133,17 +134,9 @@ def _attrgetter_call(m: Machine, function: Ref, arguments: Arguments, node: ast.
     return owner
 
 
-def _itemgetter(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    return Partial(Ref("operator.itemgetter()"), list(arguments.positional), {})
-
-
 def _itemgetter_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     key, owner = arguments.get(0), arguments.get(1)
     return None if key is None or owner is None else attributes.item(m, owner, key, node)
-
-
-def _methodcaller(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    return Partial(Ref("operator.methodcaller()"), list(arguments.positional), dict(arguments.named))
 
 
 def _methodcaller_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -259,9 +252,9 @@ MODELS: Final[dict[str, Model]] = {
     "importlib.util.find_spec": _import_module, "importlib.util.module_from_spec": _first_argument,
     "pkgutil.resolve_name": _resolve_name, "vars": _vars,
     "globals": gives(Ref("globals()", CALLABLE)), "locals": gives(Ref("locals()", CALLABLE)),
-    "operator.attrgetter": _attrgetter, "operator.attrgetter()": _attrgetter_call,
-    "operator.itemgetter": _itemgetter, "operator.itemgetter()": _itemgetter_call,
-    "operator.methodcaller": _methodcaller, "operator.methodcaller()": _methodcaller_call,
+    **dict.fromkeys(("operator.attrgetter", "operator.itemgetter", "operator.methodcaller"), _getter),
+    "operator.attrgetter()": _attrgetter_call, "operator.itemgetter()": _itemgetter_call,
+    "operator.methodcaller()": _methodcaller_call,
     "functools.partial": _partial, "compile": _first_argument, "ast.parse": _first_argument,
     "ast.unparse": _first_argument, "io.BytesIO": _keeps_owner, "string.Template": _keeps_owner,
     "io.StringIO": _keeps_owner,
