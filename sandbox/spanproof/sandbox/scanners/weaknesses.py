@@ -14,23 +14,21 @@ from functools import lru_cache
 from typing import Any, Final
 
 from spanproof.sandbox.catalogue import words_of
-from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.python.parse import column_of, nodes_below
 from spanproof.sandbox.scanners.source import Place, Source
 from spanproof.sandbox.scanners.weak_python import CALLS, judge_assignment, judge_comparison, judge_definition
-from spanproof.sandbox.scanners.weak_python.names import Names
+from spanproof.sandbox.scanners.weak_python.names import KNOWLEDGE, WORDS, Names
 
 LANGUAGES: Final = frozenset({"python", "javascript", "typescript", "bash"})
 
-_KNOWLEDGE: Final = read_sections("weaknesses")
-_MESSAGES: Final = _KNOWLEDGE["messages"]
-_WORDS: Final = words_of(_KNOWLEDGE["python"], "words")
+_MESSAGES: Final = KNOWLEDGE["messages"]
+_WORDS: Final = words_of(WORDS, "words")
 
 
 @lru_cache(maxsize=2)
 def _patterns(language: str) -> list[tuple[str, re.Pattern[str]]]:
-    return [(rule, re.compile(pattern)) for rule, pattern in _KNOWLEDGE[language].items()]
+    return [(rule, re.compile(pattern)) for rule, pattern in KNOWLEDGE[language].items()]
 
 
 def scan(context: Context, source: Source) -> None:
