@@ -300,6 +300,16 @@ def _widen_items(owner: Items) -> None:
         owner.items.append(Unknown(taint_of(owner) | ANY))
 
 
+def passes_on(*keywords: str) -> Model:
+    """A model that gives its first argument, by whichever of these names it is given."""
+
+    def model(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+        given = (arguments.get(0, keyword) for keyword in keywords)
+        return next((one for one in given if one is not None), None)
+
+    return model
+
+
 def gives(value: Value) -> Model:
     """A model that gives the same whatever the arguments."""
 

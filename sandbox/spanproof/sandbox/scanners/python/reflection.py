@@ -15,7 +15,7 @@ from typing import Final
 from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.python import attributes
 from spanproof.sandbox.scanners.python.containers import mapping_get
-from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model, gives
+from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model, gives, passes_on
 from spanproof.sandbox.scanners.python.names import canonical
 from spanproof.sandbox.scanners.python.sinks import KNOWLEDGE
 from spanproof.sandbox.scanners.python.values import (
@@ -154,10 +154,6 @@ def _partial(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) ->
     return Partial(arguments.positional[0], arguments.positional[1:], arguments.named)
 
 
-def _first_argument(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    return arguments.get(0, "source")
-
-
 def _keeps_owner(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
     return Ref(f"{function.name}()", CLEAN, value) if value is not None else None
@@ -244,19 +240,21 @@ def _call_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr
     return m.call(Ref(name, function.taint, function.owner), arguments, node)
 
 
+_SOURCE: Final = passes_on("source")
+
 MODELS: Final[dict[str, Model]] = {
     "getattr": _getattr, "object.__getattribute__": _getattr, "type.__getattribute__": _getattr,
     "inspect.getattr_static": _getattr, "setattr": _setattr, "object.__setattr__": _setattr,
     "__import__": _import_module, "importlib.import_module": _import_module,
-    "__loader__.load_module": _import_module, "importlib.reload": _first_argument,
-    "importlib.util.find_spec": _import_module, "importlib.util.module_from_spec": _first_argument,
+    "__loader__.load_module": _import_module, "importlib.reload": _SOURCE,
+    "importlib.util.find_spec": _import_module, "importlib.util.module_from_spec": _SOURCE,
     "pkgutil.resolve_name": _resolve_name, "vars": _vars,
     "globals": gives(Ref("globals()", CALLABLE)), "locals": gives(Ref("locals()", CALLABLE)),
     **dict.fromkeys(("operator.attrgetter", "operator.itemgetter", "operator.methodcaller"), _getter),
     "operator.attrgetter()": _attrgetter_call, "operator.itemgetter()": _itemgetter_call,
     "operator.methodcaller()": _methodcaller_call,
-    "functools.partial": _partial, "compile": _first_argument, "ast.parse": _first_argument,
-    "ast.unparse": _first_argument, "io.BytesIO": _keeps_owner, "string.Template": _keeps_owner,
+    "functools.partial": _partial, "compile": _SOURCE, "ast.parse": _SOURCE,
+    "ast.unparse": _SOURCE, "io.BytesIO": _keeps_owner, "string.Template": _keeps_owner,
     "io.StringIO": _keeps_owner,
     "pickle.dumps": _dumps, "jsonpickle.encode": _dumps, "jsonpickle.dumps": _dumps,
     "input": gives(Unknown(frozenset({"input"}))),
