@@ -19,10 +19,13 @@ demo: $(VENV)/.demo
 	$(BIN)/spanproof demo
 
 # The types are checked while the tests run: neither needs two cores all the time.
-test: lint
-	$(MAKE) --no-print-directory -j2 types unit
+TOGETHER := $(MAKE) --no-print-directory -j2
 
-check: lint types fast
+test: lint
+	$(TOGETHER) types unit
+
+check: lint
+	$(TOGETHER) types fast
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

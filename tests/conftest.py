@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import time
@@ -61,6 +62,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("machine")
         if fixtures & _PEERS:
             item.add_marker("peers")
+
+
+def pytest_collection_finish() -> None:
+    """Have no garbage collection look at what was collected: thousands of tests, which stay to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
