@@ -64,10 +64,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("peers")
 
 
+def pytest_collection() -> None:
+    """Have no garbage collection while tests are collected: thousands, which stay to the end."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """Have no garbage collection look at what was collected: thousands of tests, which stay to the end."""
+    """Have no garbage collection look at them again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
