@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import sys
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import entry_points
 
 from spanproof.sandbox.errors import PolicyError
@@ -57,7 +57,13 @@ def load_scanners(policy: Policy) -> list[Scanner]:
 
 def has_plugins(policy: Policy) -> bool:
     """Whether there is any scanner of the user to run."""
-    return policy.bandit or policy.toxicity or bool(policy.scanner_files) or bool(entry_points(group=GROUP))
+    return policy.bandit or policy.toxicity or bool(policy.scanner_files) or _are_installed(tuple(sys.path))
+
+
+@cache
+def _are_installed(_path: tuple[str, ...]) -> bool:
+    """Whether a distribution on the path brings a scanner; to look reads a file of every distribution."""
+    return bool(entry_points(group=GROUP))
 
 
 def _scan(process: WorkerProcess, index: int, context: Context, source: Source) -> None:
