@@ -295,7 +295,7 @@ def _quantile(answers: list[Answer], kind: str, accused: float) -> float:
     return scores[int(accused * len(scores))]
 
 
-def choose(judged: dict[str, list[Answer]], accused: float = 0.02, passed: float = 0.15) -> dict[str, float]:
+def choose(judged: dict[str, list[Answer]], accused: float = 0.003, passed: float = 0.15) -> dict[str, float]:
     """Return thresholds: faithful answers are accused at most so often, changed ones passed so often.
 
     Every set is judged by a model that has not seen it: of sets that it was trained with, a model is too sure.
