@@ -31,10 +31,17 @@ _UNIT_ENDINGS = {
     "tb": ("data", 1e12), "kib": ("data", 1024), "mib": ("data", 1024**2), "gib": ("data", 1024**3),
     "kg": ("mass", 1e3), "km": ("length", 1e3), "cm": ("length", 0.01), "mm": ("length", 0.001), "miles": ("length", 1609.344),  # noqa: E501
     "kw": ("power", 1e3), "mw": ("power", 1e6), "wh": ("energy", 1), "kwh": ("energy", 1e3), "mwh": ("energy", 1e6),  # noqa: E501
-    "hz": ("frequency", 1), "mhz": ("frequency", 1e6), "ghz": ("frequency", 1e9),
+    "hz": ("frequency", 1), "khz": ("frequency", 1e3), "mhz": ("frequency", 1e6), "ghz": ("frequency", 1e9),
+    "bps": ("bitrate", 1), "kbps": ("bitrate", 1e3), "mbps": ("bitrate", 1e6), "gbps": ("bitrate", 1e9),
+    "db": ("level", 1), "dbm": ("level", 1), "lufs": ("level", 1), "mv": ("voltage", 0.001), "kv": ("voltage", 1e3),  # noqa: E501
+    "bar": ("pressure", 1), "mbar": ("pressure", 0.001), "hpa": ("pressure", 0.001), "kpa": ("pressure", 0.01),
+    "kmh": ("speed", 1), "kph": ("speed", 1), "mph": ("speed", 1.609344), "knots": ("speed", 1.852),
+    "s": ("time", 1), "v": ("voltage", 1),
     "cents": ("money", 0.01), "pct": ("%", 1), "percent": ("%", 1), "usd": ("USD", 1), "eur": ("EUR", 1), "gbp": ("GBP", 1),  # noqa: E501
     "thousands": ("", 1e3), "millions": ("", 1e6),
 }  # fmt: skip
+_AFTER_A_NAME = frozenset(("min", "s", "v", "bar", "db"))
+"""Endings that are units behind a name only: `duration_s`."""
 
 
 class Role(StrEnum):
@@ -227,7 +234,7 @@ class FactBase:
             if (
                 ending is not None
                 and value.kind is Kind.NUMBER
-                and not (parts[-1] == "min" and len(parts) < 2)
+                and not (parts[-1] in _AFTER_A_NAME and len(parts) < 2)
             ):
                 unit, factor = ending
                 kind = {"money": Kind.MONEY, "USD": Kind.MONEY, "EUR": Kind.MONEY, "GBP": Kind.MONEY, "%": Kind.PERCENT, "": Kind.NUMBER}.get(unit, Kind.QUANTITY)  # fmt: skip  # noqa: E501

@@ -1,4 +1,4 @@
-"""Read the sources into a fact base: literals first, then tables, then pairs and sentences.
+"""Read the sources into a fact base: literals and XML first, then tables, then pairs and sentences.
 
 In: texts. Out: a `FactBase`. Each line is read by the first notation that fits. Bounded: of a text the first
 characters are read, and of a base so many facts; `FactBase.cut` says that there was more.
@@ -12,6 +12,7 @@ from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.facts.base import FactBase
 from spanproof.evaluators.layers.groundedness.facts.literals import Node, add_tree, read_literal
+from spanproof.evaluators.layers.groundedness.facts.markup import read_element
 from spanproof.evaluators.layers.groundedness.facts.prose import add_prose
 from spanproof.evaluators.layers.groundedness.facts.tables import (
     Line,
@@ -23,6 +24,9 @@ from spanproof.evaluators.layers.groundedness.facts.tables import (
 MAX_CHARS = 400_000
 # How many lines may be above a table without a blank line between: each costs a look at all that follow.
 _MAX_ABOVE = 20
+# So many elements may turn out to be none: each is read to where it breaks.
+_MAX_BROKEN = 5
+_ELEMENT = re.compile(r"<(?=[A-Za-z_?!])")
 _OPENS = re.compile(r"(?m)(?:^|[:=>]\s*|^\s+|\s)(?=[{\[]|\w+\(\w+=)")
 # The colon of "at 19:45" parts nothing.
 _PARTS = r"(?:=|(?<!\d):|:(?!\d))"
@@ -45,10 +49,16 @@ def _read_text(base: FactBase, source: int, text: str, about: str) -> None:
     lines: list[Line] = []
     at = 0
     parent: int | None = None
+    broken = 0
     while at < len(text):
         end = text.find("\n", at)
         end = len(text) if end < 0 else end
-        opened = _literal_in(text, at, end)
+        opened = None
+        if broken < _MAX_BROKEN and (element := _ELEMENT.search(text, at, end)) is not None:
+            found = read_element(text, element.start())
+            broken += found is None
+            opened = (found[0], element.start(), found[1]) if found is not None else None
+        opened = opened or _literal_in(text, at, end)
         if opened is not None:
             node, begin, stop = opened
             if begin > at and text[at:begin].strip():

@@ -20,7 +20,17 @@ _CELL = {
     delimiter: re.compile(rf'\s*"(?P<quoted>(?:[^"]|"")*)"\s*(?:{re.escape(delimiter)}|$)|(?P<plain>[^{re.escape(delimiter)}]*?)(?:{re.escape(delimiter)}|$)')  # noqa: E501
     for delimiter in _DELIMITERS
 }  # fmt: skip
-_RULE = re.compile(r"^[\s|+:=┼├┤─━-]*[-=─━]{2,}[\s|+:=┼├┤─━-]*$")
+# What parts the cells of boxes as DuckDB, polars and rich draw them, each as long as the bar it stands for.
+_BARS = str.maketrans("│┃║┆╎", "|||||")
+_BAR = re.compile("[│┃║┆╎]")
+_RULE = re.compile(r"^[\s|+:=\u2500-\u257f-]*[-=─━═]{2,}[\s|+:=\u2500-\u257f-]*$")
+_TYPE = re.compile(
+    r"(?:u?int(?:eger)?|[iuf])(?:8|16|32|64|128)?|bigint|smallint|tinyint|hugeint|varchar|str|string|text|utf8"
+    r"|double|float(?:32|64)?|decimal(?:[(\[].*)?|numeric|bool(?:ean)?|date|time|datetime(?:[(\[].*)?"
+    r"|timestamp(?:[(\[].*| with time zone)?|object|cat(?:egorical)?|enum|list\[.*|struct\[.*",
+    re.IGNORECASE,
+)
+"""The type of a column, as DuckDB and polars write it below the name."""
 _GAP = re.compile(r"\S+(?:\s\S+)*")
 _SCALE = re.compile(r"\b(?:in|of|\$|us\$|€)\s*(?:us\$\s*|u\.s\.\s*|\$\s*|usd\s*|eur\s*|€\s*)?(?:dollars?\s+|euros?\s+)?(?:in\s+)?(?P<scale>thousands?|millions?|billions?|000s?|mn|bn|k|m)\b|(?P<tick>['’]000)", re.IGNORECASE)  # fmt: skip  # noqa: E501
 _SCALES = {"t": 1e3, "m": 1e6, "b": 1e9, "0": 1e3, "k": 1e3, "'": 1e3, "’": 1e3}
@@ -45,9 +55,12 @@ def scale_of(text: str) -> float | None:
 def read_delimited(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
     """Return the rows of the longest table at the first line whose delimiter is the same in each, and its lines."""  # noqa: E501
     best: tuple[list[list[Cell]], int] | None = None
+    first = next((at for at, line in enumerate(lines) if not _RULE.match(line.text)), 0)
+    if _BAR.search(lines[first].text):
+        lines = [Line(line.text.translate(_BARS), line.start) for line in lines]
     for delimiter in _DELIMITERS:
-        count = _fields(lines[0].text, delimiter)
-        if count < 2 or (delimiter == "," and count < 2):
+        count = _fields(lines[first].text, delimiter)
+        if count < 2:
             continue
         rows: list[list[Cell]] = []
         used = 0
@@ -61,10 +74,19 @@ def read_delimited(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
             used += 1
         sentences = delimiter == "," and sum(", " in line.text for line in lines[:used]) > used / 2 and not _numbers_in_most(lines[:used])  # fmt: skip  # noqa: E501
         if len(rows) >= 2 and not sentences and (best is None or used > best[1]):
-            best = (rows, used)
+            best = (_without_types(rows, lines), used)
             if delimiter == "|":
                 break
     return best
+
+
+def _without_types(rows: list[list[Cell]], lines: list[Line]) -> list[list[Cell]]:
+    """Return rows without the one below the names that says the type of each column."""
+    if len(rows) < 3:
+        return rows
+    line = next(each for each in lines if each.start <= rows[1][0][0] <= each.start + len(each.text))
+    cells = [line.text[low - line.start : high - line.start] for low, high in rows[1]]
+    return [rows[0], *rows[2:]] if all(map(_TYPE.fullmatch, cells)) else rows
 
 
 def _numbers_in_most(lines: list[Line]) -> bool:

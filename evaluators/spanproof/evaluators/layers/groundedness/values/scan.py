@@ -105,7 +105,7 @@ _MENTION = re.compile(
     | (?P<time>(?:(?<=\d)T|(?<![\w:.]))(?P<h>\d{{1,2}}):(?P<mi>[0-5]\d)(?::(?P<s>[0-5]\d)(?:\.\d+)?)?\s*(?P<ap>[ap]\.?m\b\.?)?(?P<next>\+\d)?(?:Z\b|\+\d\d:\d\d)?(?![\d:]))
     | (?P<clock>(?<![\w.])(?P<h2>1[0-2]|0?[1-9])\s?(?P<ap2>[ap]\.?m\b\.?))
     | (?P<id>\#?(?<!{_WORD})(?<!\.)(?=[\w\#./:-]*\d)(?=[\w\#./:-]*[A-Za-z_])(?!\d+(?:\.\d+)?[-_]?(?:(?:{_UNIT}|{_SCALE})s?|st|nd|rd|th|x|way|stop|e-?\d+)(?!{_WORD}))[A-Za-z0-9_]+(?:[-_./:]+[A-Za-z0-9_]+)*)
-    | (?P<long>(?<![\w.,$€£-])(?:\#\d+|\d{{9,}}|\d+(?:-\d+){{2,}})(?![\w,]|\.\d))
+    | (?P<long>(?<![\w.,$€£-])(?:\#\d+|\d{{9,}}|\d+(?:-\d+){{2,}}|\d+-0\d{{2,}})(?![\w,]|\.\d))
     | (?P<num>(?P<open>\((?=[^()]{{1,20}}\)))?(?<!{_WORD})(?P<sign>[-−–+](?=[\d.$€£]))?(?:(?P<cur>{_CUR})\s{{0,3}}(?P<sign2>[-−])?)?
         (?<![\d.])(?P<n>{_NUMERAL})(?!\d)
         (?:\s?(?P<pct>%|\bpercent(?:age\s+points?)?\b|\bper\s?cent\b|\bProzent\b|\bpp\b)
@@ -192,7 +192,7 @@ def _read(match: re.Match[str]) -> Iterator[Mention]:
         if date is not None:
             yield Mention(Value(Kind.DATE, date=date), start, end)
     elif name in ("time", "clock"):
-        value = _time(match, name)
+        value = _time(match, name) or _duration(match)
         if value is not None:
             yield Mention(value, start, end - (len(match.group()) - len(match.group().rstrip())))
     elif name == "num":
@@ -240,6 +240,15 @@ def _time(match: re.Match[str], name: str) -> Value | None:
     elif half.startswith("a"):
         hour %= 12
     return Value(Kind.TIME, time=(hour % 24, minute, second), unit="" if half or hour > 12 else "12h?")
+
+
+def _duration(match: re.Match[str]) -> Value | None:
+    """Return minutes and seconds, or hours with them, that are no time of day: `28:47`."""
+    if match.group("ap") or match.group("ap2") or not match.group("mi"):
+        return None
+    parts = [int(match.group(group)) for group in ("h", "mi", "s") if match.group(group)]
+    seconds = sum(part * 60**place for place, part in enumerate(reversed(parts)))
+    return Value(Kind.QUANTITY, float(seconds), 1.0, "time")
 
 
 def _number(match: re.Match[str]) -> Mention:
