@@ -20,15 +20,23 @@ from spanproof.evaluators.layers.groundedness.solve.match import Match
 from spanproof.evaluators.layers.groundedness.solve.requested import Derived, names_operation
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Value, is_year
+from spanproof.evaluators.layers.groundedness.values.model import (
+    NUMERIC,
+    Kind,
+    Value,
+    is_year,
+    same_number,
+)
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
 _ONE_NUMBER = re.compile(r"\D*(?P<digits>\d[\d,.]*\d|\d)[^\d\w]{0,3}[^\W\d]*[^\d\w]*")
 _SCALE_WORDS = re.compile(r"\b(?:thousands?|millions?|billions?|mn|bn|000s?|k|m)\b|['’]000", re.I)
-_NAMED_SCOPE, _PARTLY_NAMED = 0.95, 0.5
-"""From which scope a record is the one that a sentence names, and from which it may be."""
+_NAMED_SCOPE, _PARTLY_NAMED = 0.95, 0.55
+"""From which scope a record is the one that a sentence names, and from which it may be: more than a sibling's."""  # noqa: E501
 _FEWEST_DIGITS = 3
+_PREFIXED = frozenset(("data", "mass", "length", "volume", "power", "energy", "frequency", "bitrate"))
+"""Units with prefixes for thousands: another prefix makes another value."""
 _BEST = 8
 _MAX_BARE = 80
 _NEAR = 40
@@ -159,11 +167,14 @@ def is_operand(binding: Binding, derivation: Derivation, base: FactBase) -> bool
 def is_slip_of_result(frame: Frame, derivation: Derivation) -> bool:
     """Return whether a value is a misprint of what the operation that the claim names gives."""
     other = derivation.requested.other
-    if other is None or derivation.requested.hit is not None:
-        return False
-    factor = frame.mention.value.factor
+    return other is not None and derivation.requested.hit is None and is_misprint_of(frame, other.value)
+
+
+def is_misprint_of(frame: Frame, value: float) -> bool:
+    """Return whether a stated value is another one with a digit changed or two exchanged."""
     places = len(_numeral(frame.text).partition(".")[2])
-    return slipped(_numeral(frame.text), f"{abs(other.value) / factor:.{places}f}")
+    written = f"{abs(value) / frame.mention.value.factor:.{places}f}"
+    return slipped(_numeral(frame.text), written)
 
 
 def _words_around(text: str, start: int, end: int) -> tuple[list[str], list[str]]:
@@ -306,6 +317,9 @@ def find_refutation(
     frame = binding.frame
     others = [each for each in binding.other if _is_output(each, sources)]
     outputs = [each for each in binding.equal if _is_output(each, sources)]
+    scaled = _find_other_scale(frame, others) if not binding.equal and not derivation.hits else None
+    if scaled is not None and not (frame.soft or frame.negated):
+        return Refutation(GroundednessRule.OTHER_SCALE, Cause.OTHER_VALUE, scaled)
     if not _is_exact(frame, in_outputs=bool(outputs)) or len(outputs) < len(binding.equal):
         return None
     if outputs:
@@ -387,7 +401,14 @@ def _find_slip(
     # What prints no amount, such as a closing `None`, is no last word.
     outputs = (each for each in base.amount_sources if sources[each].kind is SourceKind.OUTPUT)
     last = max(outputs, default=0)
-    for place, each in enumerate(others):
+    # The others that are kept may all be of larger outputs.
+    kept = {each.fact for each in others}
+    printed = [
+        Scored(fact, Match.NONE, 0.0, 0.0, 0.0)
+        for fact in base.by_source(last)
+        if fact.value.kind in NUMERIC and fact not in kept and is_bare(fact, base)
+    ]
+    for place, each in enumerate((*others, *printed)):
         known = _numeral(base.texts[each.fact.source][each.fact.start : each.fact.end])
         close = place < _BEST and (each.name >= 0.5 or each.scope >= 0.5 or _is_lone(each, others, kind))
         close = close or (each.fact.source == last and is_bare(each.fact, base))
@@ -396,6 +417,21 @@ def _find_slip(
         if not _is_stated(each, read, frame):
             return each
     return None
+
+
+def _find_other_scale(frame: Frame, others: Sequence[Scored]) -> Scored | None:
+    """Return the one value in a unit that is the stated one in another: 53,018,624 bytes of "53 GB"."""
+    said = frame.mention.value
+    if said.kind is not Kind.QUANTITY or said.unit not in _PREFIXED or _digits(said.number, said.step) < 2:
+        return None
+    alike = [each for each in others if each.fact.value.unit == said.unit]
+    found = [
+        each
+        for each in alike
+        for times in (1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9)
+        if same_number(said.number * times, each.fact.value.number, said.step * times)
+    ]
+    return found[0] if found and len({each.fact.value.number for each in alike}) == 1 else None
 
 
 def _is_lone(scored: Scored, others: Sequence[Scored], kind: Kind) -> bool:

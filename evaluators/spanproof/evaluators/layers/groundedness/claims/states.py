@@ -118,6 +118,12 @@ def _lexicon() -> list[list[list[State]]]:
     ]
 
 
+def opposite_of(state: State) -> State | None:
+    """Return the only state that excludes one, None where there are several or none."""
+    pairs = [[group[0] for group in names] for names in _lexicon() if len(names) == 2]
+    return next((pair[pair[0] == state] for pair in pairs if state in pair), None)
+
+
 @lru_cache(maxsize=1)
 def _lexicon_forms() -> list[set[str]]:
     return [{_form(name) for name in re.split(r"[|\s]+", line)} for line in _lines() if line[:1] not in "!@"]

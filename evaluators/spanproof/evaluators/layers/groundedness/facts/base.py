@@ -7,6 +7,7 @@ a record, with the characters it is written in. Nothing here knows a notation.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -138,6 +139,12 @@ class FactBase:
     def field_words(self) -> frozenset[str]:
         """Return the words of all names of fields, as they are written."""
         return frozenset(word for fact in self.facts for name in fact.path for word in split_name(name))
+
+    def by_source(self, source: int) -> list[Fact]:
+        """Return the facts of one source."""
+        facts = self.facts
+        low = bisect_left(facts, source, key=lambda fact: fact.source)
+        return facts[low : bisect_right(facts, source, key=lambda fact: fact.source)]
 
     def new_group(self, name: str) -> int:
         """Return a new table's or list's number."""

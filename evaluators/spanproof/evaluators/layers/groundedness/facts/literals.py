@@ -156,6 +156,17 @@ def add_tree(base: FactBase, source: int, node: Node, parent: int | None, path: 
         _add_scalar(base, source, node, record, path)
 
 
+def add_objects(base: FactBase, source: int, nodes: list[Node]) -> None:
+    """Add literals that follow each other: objects with the same fields, one a line, are rows of one list."""
+    if len(nodes) < 2:
+        for node in nodes:
+            add_tree(base, source, node, None)
+        return
+    group = base.new_group("")
+    for node in nodes:
+        _add_object(base, source, node, None, (), group)
+
+
 def _add_object(
     base: FactBase, source: int, node: Node, parent: int | None, path: tuple[str, ...], group: int | None,
     key: tuple[int, int] | None = None,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.facts.base import FactBase
-from spanproof.evaluators.layers.groundedness.facts.literals import Node, add_tree, read_literal
+from spanproof.evaluators.layers.groundedness.facts.literals import Node, add_objects, read_literal
 from spanproof.evaluators.layers.groundedness.facts.markup import read_element
 from spanproof.evaluators.layers.groundedness.facts.prose import add_prose
 from spanproof.evaluators.layers.groundedness.facts.tables import (
@@ -50,6 +50,7 @@ def _read_text(base: FactBase, source: int, text: str, about: str) -> None:
     at = 0
     parent: int | None = None
     broken = 0
+    objects: list[Node] = []
     while at < len(text):
         end = text.find("\n", at)
         end = len(text) if end < 0 else end
@@ -63,14 +64,24 @@ def _read_text(base: FactBase, source: int, text: str, about: str) -> None:
             node, begin, stop = opened
             if begin > at and text[at:begin].strip():
                 lines.append(Line(text[at:begin], at))
+            if any(line.text.strip() for line in lines) or not _are_alike(objects, node):
+                add_objects(base, source, objects)
+                objects = []
             _read_lines(base, source, lines, parent, about)
             lines = []
-            add_tree(base, source, node, None)
+            objects.append(node)
             at = stop
             continue
         lines.append(Line(text[at:end].rstrip("\r"), at))
         at = end + 1
+    add_objects(base, source, objects)
     _read_lines(base, source, lines, parent, about)
+
+
+def _are_alike(objects: list[Node], node: Node) -> bool:
+    """Return whether a node is one more of the objects before it, as in JSON Lines."""
+    names = [[name for name, _, _ in each.pairs] for each in (*objects[-1:], node)]
+    return bool(objects) and node.is_object and names[0] == names[1]
 
 
 def _literal_in(text: str, at: int, end: int) -> tuple[Node, int, int] | None:

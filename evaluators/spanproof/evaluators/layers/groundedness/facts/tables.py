@@ -13,6 +13,7 @@ from itertools import pairwise
 from spanproof.evaluators.layers.groundedness.facts.base import FactBase, Role
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
+from spanproof.evaluators.outcomes.lines import is_log_line
 
 Cell = tuple[int, int]
 _DELIMITERS = ("\t", "|", ";", ",")
@@ -149,7 +150,8 @@ def read_aligned(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
             break
         taken.append(line)
     body = [line for line in taken if not _RULE.match(line.text)]
-    if len(body) < 2:
+    # The lines of a log line up by their times, and the first of them names nothing.
+    if len(body) < 2 or is_log_line(body[0].text):
         return None
     starts = _columns([line.text for line in body])
     if starts is None:

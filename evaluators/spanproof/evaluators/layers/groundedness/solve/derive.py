@@ -25,6 +25,7 @@ from spanproof.evaluators.layers.groundedness.solve.requested import (
     Requested,
     choose_requested,
     find_requested,
+    names_operation,
     weigh,
 )
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, same_number
@@ -35,6 +36,7 @@ _ROWS = 6
 _CUED = 0.1
 _CELLS = 40
 _BACKWARDS = 0.15
+_NAMED = 0.4
 _UNITS = frozenset((Kind.MONEY, Kind.QUANTITY))
 MAX_COUNT = 5000
 
@@ -78,6 +80,11 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
     if frame.mention.value.kind not in NUMERIC:
         return Derivation((), (), 0.0)
     ops = find_requested(frame, read)
+    # "A mean depth of 8.35" names the column `mean_depth`: no mean is to be worked out.
+    if any(
+        each.name >= _NAMED and names_operation(each.fact, ops) for each in (*binding.equal, *binding.other)
+    ):  # noqa: E501
+        ops = frozenset()
     results = list(_results(binding, read, binder, scopes, ops))
     target = frame.mention.value.number
     plain = frame.mention.value.amount

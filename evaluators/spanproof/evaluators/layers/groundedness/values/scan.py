@@ -185,6 +185,9 @@ def _read(match: re.Match[str]) -> Iterator[Mention]:
     start, end = match.span()
     if name in ("url", "id", "long"):
         text = match.group()
+        if (size := _SIZE.fullmatch(text)) is not None:
+            yield Mention(_size(size["n"], size["prefix"]), start, end)
+            return
         stripped = text.rstrip(".,;:/")
         yield Mention(Value(Kind.ID, text=stripped.lower().lstrip("#")), start, start + len(stripped))
     elif name in _DATES:
@@ -251,8 +254,20 @@ def _duration(match: re.Match[str]) -> Value | None:
     return Value(Kind.QUANTITY, float(seconds), 1.0, "time")
 
 
+_SIZE = re.compile(r"(?P<n>\d+(?:\.\d+)?)(?P<prefix>[GTP])i?")
+"""Bytes as `df -h` and `du -h` print them: `22T`."""
+
+
+def _size(number: str, prefix: str) -> Value:
+    factor = {"G": 1e9, "T": 1e12, "P": 1e15}[prefix]
+    amount, step, _ = read_numeral(number)
+    return Value(Kind.QUANTITY, amount * factor, step * factor, "data", factor=factor)
+
+
 def _number(match: re.Match[str]) -> Mention:
     start, end = match.span()
+    if (size := _SIZE.fullmatch(match.group())) is not None:
+        return Mention(_size(size["n"], size["prefix"]), start, end)
     amount, step, other = read_numeral(match.group("n"))
     bracketed = (
         match.group("open") is not None and match.string[end : end + 1] in ")" and end < len(match.string)

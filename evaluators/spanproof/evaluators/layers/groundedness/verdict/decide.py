@@ -15,6 +15,7 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule as Rule
 from spanproof.evaluators.layers.groundedness.choose.features import (
     find_refutation,
     is_given,
+    is_misprint_of,
     is_operand,
     is_unmistakable,
     same_digits,
@@ -23,7 +24,7 @@ from spanproof.evaluators.layers.groundedness.choose.features import (
     value_features,
 )
 from spanproof.evaluators.layers.groundedness.choose.model import Choice
-from spanproof.evaluators.layers.groundedness.claims.frames import Frame
+from spanproof.evaluators.layers.groundedness.claims.frames import Bound, Frame
 from spanproof.evaluators.layers.groundedness.claims.relations import Direction
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, Role
 from spanproof.evaluators.layers.groundedness.model import (
@@ -38,11 +39,11 @@ from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation
 from spanproof.evaluators.layers.groundedness.solve.match import Match
 from spanproof.evaluators.layers.groundedness.solve.relations import Settled
-from spanproof.evaluators.layers.groundedness.solve.requested import Derived, Op
+from spanproof.evaluators.layers.groundedness.solve.requested import Derived, Op, Worked, find_worked
 from spanproof.evaluators.layers.groundedness.solve.solver import Solved
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, same_number
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Value, same_number
 from spanproof.evaluators.outcomes.known import numbers_in
 from spanproof.evaluators.outcomes.topics import reports_failure, reports_nothing
 
@@ -61,6 +62,9 @@ _BUDGET = 6
 _CERTAIN = 0.01
 _BEHIND_DENIAL = 40
 """A state so near behind a denial is what is denied: its own claim settles it."""
+_DENYING_FIELD = re.compile(
+    r"(?i)(?:\A|[_\s.])(?:un[a-z]{2,}(?:ed|id|nt|ld|en)|not|non|missing)(?:\Z|[_\s.])"
+)
 _BY_ACCIDENT = 0.05
 _UNMISTAKABLE = 0.8
 _GIVEN = 0.7
@@ -110,10 +114,16 @@ def decide(
     """
     judged = [_value(binding, derivation, solved, choice, rules) for binding, derivation in solved.values]
     judged = [_spare_written(each, written) for each in judged]
+    if Rule.OWN_RESULT in rules:
+        bindings = [binding for binding, _ in solved.values]
+        judged = [
+            _worked(each, binding, derivation, bindings, solved)
+            for each, (binding, derivation) in zip(judged, solved.values, strict=True)
+        ]
     relations = [_relation(each, solved) for each in solved.relations if _RELATION_RULES[each.kind] in rules]
     taken = {(each.claim.start, each.claim.end) for each in relations}
     judged += [
-        _state(binding, solved, choice, rules)
+        _state(_without_rival_of_another(binding, solved), solved, choice, rules)
         for binding in solved.states
         if (binding.equal is not None or binding.other is not None)
         and (binding.claim.frame.mention.start, binding.claim.frame.mention.end) not in taken
@@ -127,6 +137,7 @@ def decide(
         for start, end in solved.denials
         if not any(0 <= low - end <= _BEHIND_DENIAL for low, _ in stated)
         and not (owns_up and _reports(start, solved))
+        and not _is_denied_by_field(start, end, solved)
     ]
     judged.sort(key=lambda each: (each.claim.start, each.claim.end))
     budget = min(1.0, (_BUDGET / max(1, len(judged))) ** 0.5)
@@ -214,7 +225,10 @@ def _value(
     cause, evidence = _why_wrong(binding, derivation, solved) if probability < limits.accept else (None, None)
     # What a program over the facts gives, and hardly by accident, is no other value of a field; and "it is
     # not $299" says nothing that the source would have to hold.
-    worked_out = bool(derivation.hits) and derivation.chance < _BY_ACCIDENT
+    # Every cell is the least or the most of some cells.
+    worked_out = derivation.chance < _BY_ACCIDENT and any(
+        each.cued or each.op not in (Op.MIN, Op.MAX) for each in derivation.hits
+    )
     refuted = cause is not None and not frame.negated and not worked_out
     refuted = refuted and not _is_sum_in_record(binding, solved)
     if cause is None:
@@ -231,6 +245,68 @@ def _value(
     return _Judged(
         claim, limits.accept, limits.accuse, refuted, tuple(text for text in rests if text in others)
     )
+
+
+def _worked(
+    judged: _Judged, binding: Binding, derivation: Derivation, stated: Sequence[Binding], solved: Solved
+) -> _Judged:
+    """Return the claim of a result that the answer's own values give, or that is another than they give."""
+    claim = judged.claim
+    worked = find_worked(binding, stated, solved.read)
+    if claim.confidence <= _CERTAIN:
+        return judged
+    if worked is not None and worked.holds:
+        if claim.confidence >= judged.accept:
+            return judged
+        evidence = ClaimEvidence(None, worked.program, worked.program, source="answer")
+        claim = replace(
+            claim, cause=Cause.DERIVED, confidence=_UNMISTAKABLE, evidence=evidence, rule=Rule.OWN_RESULT
+        )
+        return replace(judged, claim=claim, refuted=False, rests=worked.said)
+    # A system prompt is full of examples: what it has by chance gives nothing.
+    given = any(solved.sources[each.fact.source].kind is not SourceKind.SYSTEM for each in binding.equal)
+    if given or binding.frame.soft or binding.frame.negated:
+        return judged
+    if worked is not None and _is_surely_other(worked, binding, stated, solved):
+        evidence = ClaimEvidence(None, worked.program, worked.program, source="answer")
+    elif (total := _misprinted_total(binding, derivation)) is not None:
+        evidence = _evidence_of_program(total, solved)
+    else:
+        return judged
+    claim = replace(
+        claim, cause=Cause.OTHER_RESULT, confidence=_CERTAIN, evidence=evidence, rule=Rule.OWN_RESULT
+    )
+    return replace(judged, claim=claim, refuted=True, rests=())
+
+
+def _is_surely_other(worked: Worked, binding: Binding, stated: Sequence[Binding], solved: Solved) -> bool:
+    """Return whether outputs bear out all operands, and a total of them is misprinted or of a whole column."""
+    operands = [each for each in stated if each.frame.text in worked.said]
+    known = all(any(_is_output(found.fact, solved) for found in each.equal) for each in operands)
+    if not worked.surely or not known:
+        return False
+    exact = binding.frame.bound is Bound.EXACT
+    return worked.op is not Op.SUM or (
+        exact and (is_misprint_of(binding.frame, worked.value) or _is_whole_column(operands, solved))
+    )
+
+
+def _misprinted_total(binding: Binding, derivation: Derivation) -> Derived | None:
+    """Return the sum of a whole column of which a total is a misprint."""
+    if derivation.hits or binding.frame.bound is not Bound.EXACT:
+        return None
+    sums = [each for each in derivation.misses if each.op is Op.SUM and each.cued and len(each.operands) > 2]
+    return next((each for each in sums if is_misprint_of(binding.frame, each.value)), None)
+
+
+def _is_whole_column(operands: Sequence[Binding], solved: Solved) -> bool:
+    """Return whether values are those of one column in all rows of its table, each once."""
+    facts = [each.equal[0].fact for each in operands if each.equal]
+    columns = {(solved.base.records[fact.record].group, fact.path) for fact in facts}
+    group = next(iter(columns), (None, ()))[0]
+    if group is None or len(columns) != 1:
+        return False
+    return len(solved.base.groups[group]) == len(operands) == len({fact.record for fact in facts})
 
 
 def _spare_written(judged: _Judged, written: frozenset[str]) -> _Judged:
@@ -365,6 +441,9 @@ def _state(binding: StateBinding, solved: Solved, choice: Choice, rules: frozens
     if neighbours:
         probability = min(probability, _CERTAIN)
         claim = replace(claim, confidence=probability, rule=Rule.OTHER_FIELD)
+    if binding.is_denied_by_flag and not frame.soft and Rule.FLAG in rules:
+        probability = min(probability, _CERTAIN)
+        claim = replace(claim, confidence=probability, rule=Rule.FLAG)
     rival = binding.other is not None and probability < limits.accept_state
     refuted = rival or neighbours
     if neighbours and binding.equal is not None:
@@ -377,6 +456,35 @@ def _state(binding: StateBinding, solved: Solved, choice: Choice, rules: frozens
         cause = Cause.STATED if _is_output(binding.equal, solved) else Cause.GIVEN
         claim = replace(claim, cause=cause, evidence=evidence_of(binding.equal, solved))
     return _Judged(claim, limits.accept_state, limits.accuse_state, refuted)
+
+
+def _without_rival_of_another(binding: StateBinding, solved: Solved) -> StateBinding:
+    """Return a state's binding without a rival whose record the answer gives that state elsewhere."""
+    if binding.equal is None or binding.other is None or not _is_output(binding.equal, solved):
+        return binding
+    record = _contents(binding.other, solved)
+    for each in solved.states:
+        said = each is not binding and each.equal is not None and each.equal_scope >= each.other_scope
+        if said and each.equal is not None and _contents(each.equal, solved) == record:
+            return replace(binding, other=None, other_scope=0.0, other_name=0.0)
+    return binding
+
+
+def _contents(fact: Fact, solved: Solved) -> frozenset[tuple[tuple[str, ...], Value]]:
+    """Return what a record holds: that of two outputs which repeat each other is the same."""
+    return frozenset((each.path, each.value) for each in solved.base.by_record[fact.record])
+
+
+def _is_denied_by_field(start: int, end: int, solved: Solved) -> bool:
+    """Return whether a denial is about a value whose field denies as well: `unbilled`, `not_sent`."""
+    low, high = solved.read.sentence_at(solved.read.line_at(start), start)
+    for binding, _ in solved.values:
+        place = binding.frame.mention.start
+        if low <= place < high and -_BEHIND_DENIAL <= place - end <= _BEHIND_DENIAL:
+            fields = [each.fact.field for each in binding.equal[:1] if _is_output(each.fact, solved)]
+            if any(_DENYING_FIELD.search(field) for field in fields):
+                return True
+    return False
 
 
 def _direction(direction: Direction, judged: Sequence[_Judged], answer: str) -> _Judged:
