@@ -24,6 +24,7 @@ from data import SETS, Row, is_kept, read_golden, read_pairs, read_set
 from generated import generate
 from periods import generate_periods
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.metrics import roc_auc_score
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule as Rule
 from spanproof.evaluators.layers.groundedness.choose.features import (
@@ -356,6 +357,30 @@ class Trainer:
         return choose({name: judge(self.model(*without, name), self.data[name]) for name in others})
 
 
+OF_ANSWER = ("digits", "small", "year", "spelled", "soft", "negated", "inexact", "few", "requested")
+"""What is known of a value claim without any output; its kind is as well."""
+
+
+def control(trainer: Trainer, left: str) -> tuple[float, float]:
+    """Return how well a set's right and wrong values are told apart, as the area under the curve.
+
+    First by the model that has not seen the set, then by one of its like that sees the answer alone: where the
+    second is not near .5, what was changed shows without the outputs.
+    """
+    seen = [place for place, name in enumerate(VALUE_FEATURES) if name in OF_ANSWER or name.startswith("is_")]
+    rest = {name: rows for name, rows in trainer.data.items() if name != left}
+    parts = [_balanced(name, *samples(name, rows, states=False, model=None)) for name, rows in rest.items()]
+    x, y, weights = (np.array([each for part in parts for each in part[column]]) for column in range(3))
+    blind = HistGradientBoostingClassifier(max_iter=50, max_depth=4, learning_rate=0.15, min_samples_leaf=25, random_state=0)  # fmt: skip  # noqa: E501
+    blind.fit(x[:, seen], y, sample_weight=weights)
+    model = trainer.model(left).values
+    x, y, _ = (np.array(each) for each in samples(left, trainer.data[left], states=False, model=model))
+    return (
+        float(roc_auc_score(y, model.predict_proba(x)[:, 1])),
+        float(roc_auc_score(y, blind.predict_proba(x[:, seen])[:, 1])),
+    )
+
+
 def report(name: str, answers: list[Answer], limits: dict[str, float]) -> None:
     """Print the verdicts on the half of a set that is reported, by label, and for real answers by kind."""
     stated: dict[str, Counter[str]] = defaultdict(Counter)
@@ -407,7 +432,9 @@ def main() -> None:
     parser.add_argument(
         "--cache", type=Path, help="keep extracted features here, and use those that are kept"
     )
-    parser.add_argument("--rows", type=int, default=600, help="rows of each set")
+    parser.add_argument(
+        "--rows", type=int, default=600, help="rows of each set of statements; of answers all are read"
+    )
     parser.add_argument("--only", nargs="*", help="sets to leave out in turn; all without it")
     parser.add_argument(
         "--left-out", type=Path, help="write here, as SET.json, the weights trained without each set"
@@ -428,7 +455,9 @@ def main() -> None:
             rows = generate_periods(options.rows // 2)
         else:
             rows = (
-                read_pairs(options.pairs) if name == "pairs" else read_set(options.truth, name, options.rows)
+                read_pairs(options.pairs)
+                if name == "pairs"
+                else read_set(options.truth, name, 1 << 30 if name in JUDGED else options.rows)
             )
         data[name] = extract(rows)
         print(f"{name}: {len(rows)} rows read", flush=True)
@@ -441,6 +470,7 @@ def main() -> None:
             continue
         model, limits = trainer.model(left), trainer.limits(left)
         report(left, judge(model, data[left]), limits)
+        print("    values told apart: {:.2f}, by the answer alone: {:.2f}".format(*control(trainer, left)))
         if options.left_out:
             options.left_out.mkdir(parents=True, exist_ok=True)
             (options.left_out / f"{left}.json").write_text(as_text(model, limits), encoding="utf-8")

@@ -15,6 +15,7 @@ class GroundednessRule(StrEnum):
     KNOWN_IDENTIFIER = "known-identifier"
     GIVEN_VALUE = "given-value"
     LONE_RECORD = "lone-record"
+    PRINTED_RESULT = "printed-result"
     KNOWN_STATE = "known-state"
     FLAG = "flag"
     OTHER_FIELD = "other-field"

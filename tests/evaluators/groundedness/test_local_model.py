@@ -58,7 +58,7 @@ def groundedness_of(answer, directory):
         Span(TRACE_ID, AGENT, None, "agent", SpanKind.AGENT, 0, 900, output=Payload(answer, answer)),
         Span(
             TRACE_ID, "b" * 16, AGENT, "look", SpanKind.TOOL, 10, 20,
-            tool=ToolCall("look", {}), output=Payload("the harbour is calm", "the harbour is calm"),
+            tool=ToolCall("look", {}), output=Payload("calm seas at the harbour", "calm seas at the harbour"),
         ),
     ]  # fmt: skip
     engine = Engine(

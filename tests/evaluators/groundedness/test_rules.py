@@ -28,6 +28,7 @@ EXAMPLES = {
     Rule.KNOWN_IDENTIFIER: (['[{"flight": "HAT083"}, {"flight": "HAT136"}]'], "I booked HAT083.", Verdict.GROUNDED),  # noqa: E501
     Rule.GIVEN_VALUE: (["ok"], "The table is booked for 19:45.", Verdict.GROUNDED),
     Rule.LONE_RECORD: (["4500"], "The refund is $45.00.", Verdict.GROUNDED),
+    Rule.PRINTED_RESULT: (["Lamp"], "The Lamp", Verdict.GROUNDED),
     Rule.OTHER_RECORD: ([ROOMS], "Room 102 costs 138.75.", Verdict.CONTRADICTED),
     Rule.KNOWN_STATE: (['{"order": "A-17", "status": "shipped"}'], "Order A-17 is shipped.", Verdict.GROUNDED),  # noqa: E501
     Rule.OTHER_FIELD: (['{"flight": "HAT083", "prices": {"economy": 130, "business": 282}}'], "HAT083: Business $130.", Verdict.CONTRADICTED),  # noqa: E501

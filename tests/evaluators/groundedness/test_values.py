@@ -14,6 +14,8 @@ from spanproof.evaluators.layers.groundedness.values.scan import scan
         ("$1,452.40", Kind.MONEY, 1452.4, "USD"),
         ("1.234,50 €", Kind.MONEY, 1234.5, "EUR"),
         ("30 dollars", Kind.MONEY, 30, "USD"),
+        ("$(2,085)", Kind.MONEY, -2085, "USD"),
+        ("(14.3)%", Kind.PERCENT, -14.3, "%"),
         ("45 cents", Kind.MONEY, 0.45, "USD"),
         ("EUR 1.2bn", Kind.MONEY, 1.2e9, "EUR"),
         ("78,0 %", Kind.PERCENT, 78, "%"),

@@ -34,6 +34,7 @@ class ClaimKind(StrEnum):
     COMPARISON = "comparison"
     SUPERLATIVE = "superlative"
     QUANTIFIER = "quantifier"
+    NAME = "name"
 
 
 class Cause(StrEnum):

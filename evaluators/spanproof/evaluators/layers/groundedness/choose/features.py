@@ -259,7 +259,7 @@ def same_digits(binding: Binding, rival: Scored, base: FactBase) -> bool:
     times = abs(said.number / known.number) if known.number else 0.0
     if plain and round(times) in (1000, 1_000_000) and not _SCALE_WORDS.search(base.texts[rival.fact.source]):
         return False
-    return _significant(text.strip("#$€£ ()")) == _significant(binding.frame.text.strip("#$€£ ()"))
+    return _significant(_numeral(text.strip("()"))) == _significant(_numeral(binding.frame.text.strip("()")))
 
 
 def _numeral(text: str) -> str:
@@ -332,7 +332,9 @@ def find_refutation(
         return Refutation(GroundednessRule.SLIP, Cause.OTHER_VALUE, slip)
     alone = len(read.frames) == 1 and binding.compared == 1 and bool(others) and not derivation.hits
     kinds = (frame.mention.value.kind, Kind.NUMBER)
-    if alone and others[0].name >= 0.6 and others[0].fact.value.kind in kinds:
+    # "SK 1422" is a name with a number in it.
+    whole = bool(others) and _is_whole(others[0].fact, base)
+    if alone and whole and others[0].name >= 0.6 and others[0].fact.value.kind in kinds:
         return Refutation(GroundednessRule.ONLY_VALUE, Cause.OTHER_VALUE, others[0])
     return None
 
@@ -414,6 +416,8 @@ def _find_slip(
         close = close or (each.fact.source == last and is_bare(each.fact, base))
         if not close or each.fact.role is Role.HEADER or not slipped(digits, known):
             continue
+        if not _is_as_large(frame.mention.value, each.fact):
+            continue
         if not _is_stated(each, read, frame):
             return each
     return None
@@ -432,6 +436,21 @@ def _find_other_scale(frame: Frame, others: Sequence[Scored]) -> Scored | None:
         if same_number(said.number * times, each.fact.value.number, said.step * times)
     ]
     return found[0] if found and len({each.fact.value.number for each in alike}) == 1 else None
+
+
+def _is_whole(fact: Fact, base: FactBase) -> bool:
+    """Return whether a value is all that its cell writes."""
+    text = base.texts[fact.source]
+    return not (text[fact.cell[0] : fact.start] + text[fact.end : fact.cell[1]]).strip(" ()*~\"'")
+
+
+def _is_as_large(said: Value, known: Fact) -> bool:
+    """Return whether two numbers have as many digits before their points, or one is in cents."""
+    if said.kind not in NUMERIC or not said.number or not known.value.number:
+        return True
+    times = abs(known.value.number * known.factor / said.number), abs(known.value.amount / said.amount)
+    cents = said.kind is Kind.MONEY and known.value.kind is Kind.NUMBER
+    return any(0.1 < each < 10 or (cents and 10 < each < 1000) for each in times)
 
 
 def _is_lone(scored: Scored, others: Sequence[Scored], kind: Kind) -> bool:

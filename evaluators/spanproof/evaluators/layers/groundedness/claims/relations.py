@@ -29,6 +29,10 @@ _UNLIKE = re.compile(
 )
 _FROM = re.compile(r"\bfrom\s+[$€£]?\Z", re.IGNORECASE)
 _TO = re.compile(r"\A[^.;\n]{0,40}?\bto\s+[$€£]?\Z", re.IGNORECASE)
+_EACH = re.compile(r"\b(?:each|apiece|per)\b", re.IGNORECASE)
+_SPARED = re.compile(r"\b(?:not|no|never|or|neither)\b|n['’]t\b|\d|\?", re.IGNORECASE)
+# "Which city has": the sort of thing that the rows are.
+_SORT = re.compile(r"\b(?:which|what)\s+\w+(?=\s+(?:has|have|had|is|was|are|were)\b)", re.IGNORECASE)
 _WHICH_YEAR = re.compile(r"\b(?:which|what)\s+(?:\w+\s+)?year\b", re.IGNORECASE)
 _IN_YEAR = re.compile(
     r"\b(?:in|during|year|fy)\s+(?:fiscal\s+)?(?:the\s+)?(?:year\s+)?(?:is\s+|was\s+)?\Z", re.IGNORECASE
@@ -52,8 +56,10 @@ class Relation:
         sign: 1 where the subject has more, -1 where it has less.
         fields: base forms of the fields that the word itself is about; empty where words beside it name one.
         phrase: base forms of the words right behind it.
-        sentence: base forms of all words of its sentence.
+        sentence: base forms of all words of its sentence; `clause` of those of its clause.
         subjects, objects: names of records before and after "than"; of a superlative all are subjects.
+        of_question: whether the question states it, and the answer names who it is.
+        shared: whether its sentence states another relation as well, or what one of something comes to.
     """
 
     kind: ClaimKind
@@ -63,8 +69,11 @@ class Relation:
     fields: frozenset[str]
     phrase: tuple[str, ...]
     sentence: frozenset[str]
+    clause: frozenset[str]
     subjects: tuple[Anchor, ...]
     objects: tuple[Anchor, ...] = ()
+    of_question: bool = False
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +142,43 @@ def find_relations(read: AnswerFrames) -> list[Relation]:
             phrase = _base_forms(read, *most.span("noun"))
         subjects, objects = _around(read, low, high, match.span(), than.end() if than else None)
         words = frozenset(_base_forms(read, low, high))
-        found.append(Relation(kind, *match.span(), sign, fields, phrase, words, subjects, objects))
-    return found
+        said = {each.group().lower() for each in _words().finditer(read.answer, low, high)}
+        shared = len(said) > 1 or _EACH.search(read.answer, low, high) is not None
+        breaks = [low, *clause_breaks(read.answer, low, high), high]
+        since = max(each for each in breaks if each <= match.start())
+        until = min((each for each in breaks if each > match.start()), default=high)
+        clause = frozenset(_base_forms(read, since, until))
+        found.append(
+            Relation(
+                kind, *match.span(), sign, fields, phrase, words, clause, subjects, objects, shared=shared
+            )
+        )
+    return found or list(_of_question(read))
+
+
+def _of_question(read: AnswerFrames) -> Iterator[Relation]:
+    """Yield the superlative of a question whose answer is names alone: "Laptop"."""
+    text, answer = read.question.text, read.answer
+    said = [match for match in _words().finditer(text) if not _UNLIKE.search(text[: match.start()])]
+    names = tuple(each for each in read.anchors if each.kind in (Kind.TEXT, Kind.ID))
+    if len(said) != 1 or not names or _SPARED.search(answer) or re.search(r"\d", text):
+        return
+    kind, sign, fields = _lexicon()[said[0].group().lower()]
+    bare = said[0].group().lower() in _BARE and not _THE.search(text[: said[0].start()])
+    others = [
+        word
+        for word, low, high in read.words
+        if word not in STOP
+        and word not in read.question.words
+        and not any(each.start <= low and high <= each.end for each in names)
+    ]
+    if kind is ClaimKind.SUPERLATIVE and not bare and not others:
+        behind = frozenset(base_form(word) for word, _, _ in word_spans(said[0].group()))
+        kept = _SORT.sub("", text.replace("_", " "))
+        words = tuple(base_form(word) for word, _, _ in word_spans(kept) if base_form(word) not in behind)
+        place = names[0].start, names[-1].end
+        said_of = frozenset(words)
+        yield Relation(kind, *place, sign, fields, words, said_of, said_of, names, of_question=True)
 
 
 def find_period_relations(read: AnswerFrames) -> Iterator[PeriodRelation]:

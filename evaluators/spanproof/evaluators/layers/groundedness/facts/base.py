@@ -19,7 +19,8 @@ from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 from spanproof.evaluators.layers.groundedness.values.words import base_form, base_forms_of, split_name
 
 MAX_FACTS = 40_000
-_LONG_TEXT = 90
+LONG_TEXT = 90
+"""A longer text is no cell: it is read as prose."""
 _BRACKETED = re.compile(r"\s*\(\s*[$€£]?\s*[\d.,]+\s*\)\s*%?\s*\Z")
 _PERCENTS = re.compile(r"%\s*\)?\Z|\(%|\A%")
 _BARE_NUMBER = re.compile(r"[#\d]\d{3,}")
@@ -120,6 +121,7 @@ class FactBase:
     groups: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     group_names: dict[int, str] = field(default_factory=dict)
     scales: dict[int, float] = field(default_factory=dict)
+    scale: float | None = None
     cut: bool = False
     years: set[int] = field(default_factory=set)
     amount_sources: set[int] = field(default_factory=set)
@@ -187,7 +189,7 @@ class FactBase:
         source = self.records[record].source
         text = self.texts[source][start:end]
         words = names_of(path)
-        mentions = scan_cached(text) if len(text) <= _LONG_TEXT else ()
+        mentions = scan_cached(text) if len(text) <= LONG_TEXT else ()
         stripped = text.strip()
         lowered = stripped.lower()
         cell = (start, end)
@@ -212,7 +214,7 @@ class FactBase:
             number = Value(Kind.NUMBER, number=float(stripped), step=1.0)
             value, factor, scaled = self._in_unit(number, path, record, text)
             self._add(Fact(value, source, record, path, words, start, end, cell, role, factor, scaled))
-        if not whole and stripped and len(text) <= _LONG_TEXT:
+        if not whole and stripped and len(text) <= LONG_TEXT:
             tokens = tuple(base_form(word) for word in split_name(stripped))
             if tokens:
                 add(Value(Kind.TEXT, text=" ".join(tokens)))
@@ -247,7 +249,7 @@ class FactBase:
                 kind = {"money": Kind.MONEY, "USD": Kind.MONEY, "EUR": Kind.MONEY, "GBP": Kind.MONEY, "%": Kind.PERCENT, "": Kind.NUMBER}.get(unit, Kind.QUANTITY)  # fmt: skip  # noqa: E501
                 unit = "" if unit == "money" else unit
                 return replace(value, kind=kind, unit=unit, number=value.number * factor, step=value.step * factor, factor=value.factor * factor), 1.0, unit == ""  # fmt: skip  # noqa: E501
-        if value.kind is Kind.NUMBER and path and _PERCENTS.search(path[-1]):
+        if value.kind is Kind.NUMBER and any(_PERCENTS.search(name) for name in path[-2:]):
             return replace(value, kind=Kind.PERCENT, unit="%"), 1.0, True
         group = self.records[record].group
         if value.kind in (Kind.NUMBER, Kind.MONEY) and value.scale == 1 and group in self.scales:

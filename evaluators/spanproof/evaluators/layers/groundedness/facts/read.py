@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from spanproof.evaluators.layers.groundedness.facts.base import FactBase
+from spanproof.evaluators.layers.groundedness.facts.base import LONG_TEXT, FactBase
 from spanproof.evaluators.layers.groundedness.facts.literals import Node, add_objects, read_literal
 from spanproof.evaluators.layers.groundedness.facts.markup import read_element
 from spanproof.evaluators.layers.groundedness.facts.prose import add_prose
@@ -19,6 +19,7 @@ from spanproof.evaluators.layers.groundedness.facts.tables import (
     add_table,
     read_aligned,
     read_delimited,
+    scale_said,
 )
 
 MAX_CHARS = 400_000
@@ -37,6 +38,7 @@ def read_facts(texts: Sequence[str], about: str = "") -> FactBase:
     """Return the facts of some texts; `about` is what they are said to show, such as a table's title."""
     base = FactBase([text[:MAX_CHARS] for text in texts])
     base.cut = any(len(text) > MAX_CHARS for text in texts)
+    base.scale = scale_said(base.texts)
     left = MAX_CHARS
     for source, text in enumerate(base.texts):
         _read_text(base, source, text[: max(0, left)], about)
@@ -118,7 +120,7 @@ def _read_lines(base: FactBase, source: int, lines: list[Line], parent: int | No
                 name, value = re.split(rf"\s*{_PARTS}\s*", line.text, maxsplit=1)
                 start = line.start + line.text.index(value, len(name)) if value else line.start
                 end = start + len(value.rstrip())
-                if end - start > 90:
+                if end - start > LONG_TEXT:
                     add_prose(base, source, start, end, record, (name.strip(),))
                 else:
                     base.add_cell(record, (name.strip(" -*•"),), start, end)

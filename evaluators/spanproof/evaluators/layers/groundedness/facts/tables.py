@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from spanproof.evaluators.layers.groundedness.facts.base import FactBase, Role
+from spanproof.evaluators.layers.groundedness.facts.base import LONG_TEXT, FactBase, Role, years_of
+from spanproof.evaluators.layers.groundedness.facts.prose import add_prose
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 from spanproof.evaluators.outcomes.lines import is_log_line
@@ -33,7 +35,18 @@ _TYPE = re.compile(
 )
 """The type of a column, as DuckDB and polars write it below the name."""
 _GAP = re.compile(r"\S+(?:\s\S+)*")
-_SCALE = re.compile(r"\b(?:in|of|\$|us\$|€)\s*(?:us\$\s*|u\.s\.\s*|\$\s*|usd\s*|eur\s*|€\s*)?(?:dollars?\s+|euros?\s+)?(?:in\s+)?(?P<scale>thousands?|millions?|billions?|000s?|mn|bn|k|m)\b|(?P<tick>['’]000)", re.IGNORECASE)  # fmt: skip  # noqa: E501
+_SCALE = re.compile(
+    r"(?:\b(?:in|of|usd|eur|gbp|rmb)\b|[$€£])\W{0,2}(?:us\$\s*|u\.s\.\s*|\$\s*|usd\s*|eur\s*|€\s*)?(?:dollars?\s+|euros?\s+)?"
+    r"(?:in\s+)?(?P<scale>thousands?|millions?|billions?|000s?|mn|bn|k|m)\b|(?P<tick>['’]000)",
+    re.IGNORECASE,
+)
+# What a text beside its tables says of all their amounts: "(in millions)", "amounts in thousands".
+_SAID_SCALE = re.compile(
+    r"(?:\(|\b(?:amounts?|dollars?|figures|values|stated|expressed|shown|reported|presented)\b)\W{0,2}"
+    r"(?:[\w.$€£]+\W{1,2}){0,3}?in\s(?:\w+\s){0,2}?(?P<scale>thousands|millions|billions)\b",
+    re.IGNORECASE,
+)
+_CLAUSE = 60
 _SCALES = {"t": 1e3, "m": 1e6, "b": 1e9, "0": 1e3, "k": 1e3, "'": 1e3, "’": 1e3}
 
 
@@ -51,6 +64,12 @@ def scale_of(text: str) -> float | None:
     if match is None:
         return None
     return _SCALES[(match.group("scale") or "'")[0].lower()]
+
+
+def scale_said(texts: Iterable[str]) -> float | None:
+    """Return the one scale that texts say amounts are in, None where they say none or several."""
+    found = {match.group("scale")[0].lower() for text in texts for match in _SAID_SCALE.finditer(text)}
+    return _SCALES[found.pop()] if len(found) == 1 else None
 
 
 def read_delimited(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
@@ -73,7 +92,11 @@ def read_delimited(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
                 break
             rows.append(_split(line, delimiter))
             used += 1
-        sentences = delimiter == "," and sum(", " in line.text for line in lines[:used]) > used / 2 and not _numbers_in_most(lines[:used])  # fmt: skip  # noqa: E501
+        spaced = delimiter in ",;" and sum(f"{delimiter} " in line.text for line in lines[:used]) > used / 2
+        # Of a list in prose each line but the last ends in a semicolon.
+        listed = delimiter == ";" and count == 2
+        unlike = spaced and delimiter == "," and not _numbers_in_most(lines[:used])
+        sentences = unlike or ((spaced or listed) and _are_clauses(rows))
         if len(rows) >= 2 and not sentences and (best is None or used > best[1]):
             best = (_without_types(rows, lines), used)
             if delimiter == "|":
@@ -88,6 +111,11 @@ def _without_types(rows: list[list[Cell]], lines: list[Line]) -> list[list[Cell]
     line = next(each for each in lines if each.start <= rows[1][0][0] <= each.start + len(each.text))
     cells = [line.text[low - line.start : high - line.start] for low, high in rows[1]]
     return [rows[0], *rows[2:]] if all(map(_TYPE.fullmatch, cells)) else rows
+
+
+def _are_clauses(rows: list[list[Cell]]) -> bool:
+    """Return whether most rows have a cell as long as a part of a sentence."""
+    return sum(max(end - start for start, end in row) > _CLAUSE for row in rows) > len(rows) / 2
 
 
 def _numbers_in_most(lines: list[Line]) -> bool:
@@ -228,7 +256,8 @@ def add_table(base: FactBase, source: int, rows: list[list[Cell]], parent: int |
         return
     names = _names(text, rows[:heads], width)
     group = base.new_group(about)
-    scale = scale_of(" ".join(text[slice(*cell)] for row in rows[:heads] for cell in row)) or scale_of(about)
+    heading = " ".join(text[slice(*cell)] for row in rows[:heads] for cell in row)
+    scale = scale_of(heading) or scale_of(about) or base.scale
     if scale is not None:
         base.scales[group] = scale
     header = base.new_record(source, parent, rows[0][0][0], rows[max(heads, 1) - 1][-1][1])
@@ -236,17 +265,44 @@ def add_table(base: FactBase, source: int, rows: list[list[Cell]], parent: int |
         for cell in row:
             base.add_cell(header, (), *cell, Role.HEADER)
     index = bool(names) and not names[0] and _numbers_rows(text, rows[heads:])
+    sections = _find_sections(text, rows[heads:])
+    above, period = parent, ""
     for row in rows[heads:]:
         if not any(text[slice(*cell)] for cell in row):
             continue
-        record = base.new_record(source, parent, row[0][0], row[-1][1], group, about)
         label = text[slice(*row[0])]
+        if row[0] in sections:
+            above = base.new_record(source, parent, row[0][0], row[-1][1])
+            base.add_cell(above, (), *row[0], Role.KEY)
+            period = label if years_of((label,)) else ""
+            continue
+        record = base.new_record(source, above, row[0][0], row[-1][1], group, about)
         for position, cell in enumerate(row):
             if text[slice(*cell)].strip() and not (index and position == 0):
                 name = names[position] if position < len(names) else ""
                 # Where a column names the row, its label is a name of the row's values as well.
                 labelled = position > 0 and label and not _is_number(label)
-                base.add_cell(record, (label, name) if labelled and _is_matrix(names) else (name,), *cell)
+                path = (label, name) if labelled and _is_matrix(names) else (name,)
+                path = (period, *path) if period and position else path
+                if cell[1] - cell[0] > LONG_TEXT:
+                    add_prose(base, source, *cell, record, path)
+                else:
+                    base.add_cell(record, path, *cell)
+
+
+def _find_sections(text: str, rows: list[list[Cell]]) -> frozenset[Cell]:
+    """Return the first cells of rows that head those below: a name alone, as the first row or more than once."""  # noqa: E501
+    found = [
+        number
+        for number, row in enumerate(rows[:-1])
+        if len(row) > 2
+        and text[slice(*row[0])].strip()
+        and not any(text[slice(*cell)].strip() for cell in row[1:])
+        and any(text[slice(*cell)].strip() for cell in rows[number + 1][1:])
+    ]
+    if not found or (len(found) == 1 and found[0]):
+        return frozenset()
+    return frozenset(rows[number][0] for number in found)
 
 
 def _is_matrix(names: list[str]) -> bool:
@@ -271,10 +327,14 @@ def _header_rows(text: str, rows: list[list[Cell]]) -> int:
         values = [cell for cell in cells[1:] if cell.strip() and _is_value(cell)]
         if values and (cells[0].strip() or len(values) > len(cells) / 2 > 1):
             break
-        if heads and cells[0].strip() and any(cells[1:]):
-            # "(in millions) | 2019 | 2018" below "June 30," names the columns as well.
-            heads += all(_is_period(cell) for cell in cells[1:] if cell.strip())
-            break
+        if heads and cells[0].strip():
+            # "(in millions) | 2019 | 2018" below "June 30," names columns as well; a name alone heads rows.
+            scaled = scale_of(cells[0]) is not None
+            if any(cells[1:]):
+                heads += scaled or all(_is_period(cell) for cell in cells[1:] if cell.strip())
+                break
+            if len(cells) > 2 and not scaled:
+                break
         heads += 1
         if cells[0].strip() and any(cells[1:]) and not all(cell == cells[0] for cell in cells):
             break

@@ -8,7 +8,7 @@ the width of what its written precision allows. Work is bounded by the size of t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -28,13 +28,14 @@ from spanproof.evaluators.layers.groundedness.solve.requested import (
     names_operation,
     weigh,
 )
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, same_number
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year, same_number
 from spanproof.evaluators.layers.groundedness.values.words import base_form, base_forms_of
 
 POOL = 16
 _ROWS = 6
 _CUED = 0.1
 _CELLS = 40
+_NAMED = 0.7
 _BACKWARDS = 0.15
 _NAMED = 0.4
 _UNITS = frozenset((Kind.MONEY, Kind.QUANTITY))
@@ -199,6 +200,8 @@ def _of_pair(one: Scored, two: Scored, percent: bool, cues: dict[Op, bool], kind
     compatible = units[0] == units[1] or ("%" not in units and not (units[0] and units[1]))
     if compatible and (not percent or "%" in units):
         yield result(x - y, Op.DIFFERENCE, facts)
+        if x < 0 and y < 0:
+            yield result(y - x, Op.DIFFERENCE, facts)  # of amounts: costs that accounts put in brackets
         yield result(a + b, Op.SUM, facts)
         yield result((a + b) / 2, Op.MEAN, facts)
     if percent and compatible:
@@ -206,7 +209,10 @@ def _of_pair(one: Scored, two: Scored, percent: bool, cues: dict[Op, bool], kind
             if low:
                 change = result((high - low) / abs(low) * 100, Op.CHANGE, pair)
                 # A change goes from the earlier value to the later one.
-                yield change if pair is facts else change._replace(fit=fit - _BACKWARDS)
+                change = change if pair is facts else change._replace(fit=fit - _BACKWARDS)
+                yield change
+                if low < 0:
+                    yield change._replace(value=-change.value)  # as the plain formula has it, or of amounts
                 yield result(high / low * 100, Op.RATIO, pair)
     elif kind is Kind.NUMBER and compatible:
         for high, low, pair in ((x, y, facts), (y, x, facts[::-1])):
@@ -262,8 +268,9 @@ def _of_columns(
         ]
         naming = max(each.name + 0.5 * each.label for each in named)
         scoped = [fact for fact in facts if binder.scope(fact.record, scopes) >= 0.55]
-        for chosen, bonus in ((facts, 0.6), (scoped, 0.8)):
-            if len(chosen) < 2 or (chosen is scoped and len(scoped) == len(facts)):
+        within = _in_years(facts, binding.frame, binder)
+        for chosen, bonus in ((facts, 0.6), (scoped, 0.8), (within, 0.8)):
+            if len(chosen) < 2 or (chosen is not facts and len(chosen) == len(facts)):
                 continue
             numbers = [fact.value.number * fact.factor for fact in chosen]
             total = sum(numbers)
@@ -286,14 +293,31 @@ def _of_columns(
                     yield Derived(share, Op.SHARE, (each.fact, *operands), each.total + 0.3, cues[Op.SHARE])
 
 
+def _in_years(facts: Sequence[Fact], frame: Frame, binder: Binder) -> list[Fact]:
+    """Return a column's facts in the rows of the years that the frame names, those between included."""
+    if len(frame.years) < 2:
+        return []
+    low, high = min(frame.years), max(frame.years)
+    return [
+        fact
+        for fact in facts
+        if any(
+            is_year(each.value) and low <= each.value.number <= high
+            for each in binder.base.by_record[fact.record]
+            if each.value.kind is Kind.NUMBER
+        )
+    ]
+
+
 def _of_rows(binding: Binding, binder: Binder, percent: bool, cues: dict[Op, bool]) -> Iterator[Derived]:
-    """Yield sums, means and extremes of a row's cells, and of those in the years that the frame names."""
+    """Yield sums, means and extremes of a row's cells, and of those whose years or names the frame has."""
     said = binding.frame.years
-    rows: dict[int, Scored] = {}
+    # A row may have amounts of several kinds: prices of three years, and how they changed in percent.
+    rows: dict[tuple[int, Kind], Scored] = {}
     for each in [*binding.other[:12], *binding.equal[:6], *binding.operands[:12]]:
         if each.fact.role is Role.CELL and len(rows) < _ROWS:
-            rows.setdefault(each.fact.record, each)
-    for record, best in rows.items():
+            rows.setdefault((each.fact.record, each.fact.value.kind), each)
+    for (record, _), best in rows.items():
         alike = [
             fact
             for fact in binder.base.by_record[record]
@@ -302,22 +326,24 @@ def _of_rows(binding: Binding, binder: Binder, percent: bool, cues: dict[Op, boo
             and fact.path[:-1] == best.fact.path[:-1]
         ]
         # "From 2017 to 2019" names the years between as well.
-        named = [
+        within = [
             fact for fact in alike if said and any(min(said) <= year <= max(said) for year in fact.years)
         ]
-        for facts in (alike, named):
-            if not 3 <= len(facts) <= _CELLS or (facts is named and len(named) == len(alike)):
+        naming = [binder.naming(fact.words, binding.frame)[0] for fact in alike]
+        named = [fact for fact, name in zip(alike, naming, strict=True) if name >= _NAMED]
+        for facts in (alike, within, named):
+            if not 3 <= len(facts) <= _CELLS or (facts is not alike and len(facts) == len(alike)):
                 continue
             numbers = [fact.value.number * fact.factor for fact in facts]
             times = 100.0 if percent and best.fact.value.kind is not Kind.PERCENT else 1.0
-            fit = best.total + (0.8 if facts is named else 0.4)
+            fit = best.total + (0.4 if facts is alike else 0.8)
             for op, value in (
                 (Op.SUM, sum(numbers)),
                 (Op.MEAN, sum(numbers) / len(numbers)),
                 (Op.MAX, max(numbers)),
                 (Op.MIN, min(numbers)),
             ):
-                year = 1 if facts is named else 0
+                year = 1 if facts is within else 0
                 yield Derived(
                     value * times, op, tuple(facts), fit, cues[op], (), alike=True, named=best.name, year=year
                 )
@@ -440,7 +466,10 @@ def _spans(binder: Binder, scopes: dict[int, float], cues: dict[Op, bool]) -> It
             if days:
                 yield Derived(days * 86400.0, Op.SPAN, (one, two), 1.0, cues[Op.SPAN])
                 yield Derived(float(days), Op.SPAN, (one, two), 0.8, cues[Op.SPAN])
-    times = [fact for fact in base.by_kind[Kind.TIME] if binder.scope(fact.record, scopes) >= 0.5][:10]
+    lone = len({fact.record for fact in base.by_kind[Kind.TIME]}) == 1
+    times = [fact for fact in base.by_kind[Kind.TIME] if lone or binder.scope(fact.record, scopes) >= 0.5][
+        :10
+    ]
     for i, one in enumerate(times):
         for two in times[i + 1 :]:
             if one.record == two.record and one.value.time and two.value.time:

@@ -106,8 +106,6 @@ def _numbers(frame: Frame, said: Value, known: Value, fact: Fact) -> Match:
                 continue
             if fact.known_scale and said.scale != 1.0 and fact.factor != said.scale:
                 continue
-            if said.unit and known.unit and said.scale == 1.0:
-                continue
         if match is Match.FRACTION and (
             said.kind is not Kind.PERCENT or known.kind is Kind.PERCENT or abs(known_amount) > 20
         ):

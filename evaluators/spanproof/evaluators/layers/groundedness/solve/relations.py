@@ -10,13 +10,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from spanproof.evaluators.layers.groundedness.claims.anchors import Anchor
 from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames
 from spanproof.evaluators.layers.groundedness.claims.outline import clause_breaks
 from spanproof.evaluators.layers.groundedness.claims.relations import PeriodRelation, Relation
 from spanproof.evaluators.layers.groundedness.claims.states import StateClaim
-from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
+from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role, names_of
 from spanproof.evaluators.layers.groundedness.model import ClaimKind
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinder
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind
@@ -117,7 +118,12 @@ class Tables:
                 kinds[fact.field].add(fact.value.kind)
         for name, facts in found.items():
             if name not in spoilt and len(facts) >= 2 and len(kinds[name]) == 1:
-                yield _Column(name, base_forms_of(name), facts)
+                yield _Column(name, _without_units(names_of((name,))), facts)
+
+
+def _without_units(words: frozenset[str]) -> frozenset[str]:
+    """Return the words of a column's name without such as `km2`."""
+    return frozenset(word for word in words if word.isalpha()) or words
 
 
 def _key(fact: Fact) -> Key | None:
@@ -149,18 +155,35 @@ def _superlative(relation: Relation, tables: Tables) -> Settled | None:
             continue
         (member,) = members
         own, key = column.facts[member]
-        best, most = max(column.facts.values(), key=lambda each: _signed(each[1], relation.sign))
+        among = _chosen(relation, tables, group, member)
+        held = [each for record, each in column.facts.items() if not among or record in among]
+        best, most = max(held, key=lambda each: _signed(each[1], relation.sign))
         holds = key == most
         # A word that no column has may choose among the rows: "the cheapest direct flight".
         unexplained = [word for word in relation.phrase if word not in relation.fields]
-        if not holds and not _explained(unexplained, tables, group):
+        # "Vega, opened in 2019, is the lowest": another clause names another column.
+        if not holds and not column.words & (relation.clause | relation.fields):
+            continue
+        # What is said of a table may be the question itself.
+        title = "" if relation.of_question else tables.base.group_names[group]
+        if not holds and not _explained(unexplained, tables, group, title):
             continue
         op = "max" if relation.sign > 0 else "min"
-        program = f"{op}({column.name} of {len(column.facts)} rows) = {_text(best, tables.base)}"
+        program = f"{op}({column.name} of {len(held)} rows) = {_text(best, tables.base)}"
         results.append(
             Settled(relation.kind, relation.start, relation.end, holds, own, None if holds else best, program)
         )
     return results[0] if len({each.holds for each in results}) == 1 else None
+
+
+def _chosen(relation: Relation, tables: Tables, group: int, member: int) -> frozenset[int]:
+    """Return the rows that other names of the clause choose: "of the red team Ada has"."""
+    chosen: frozenset[int] = frozenset()
+    for anchor in relation.subjects:
+        rows = frozenset(outer for record in anchor.records for outer in tables.base.chain(record) if tables.base.records[outer].group == group)  # fmt: skip  # noqa: E501
+        if len(rows) > 1 and member in rows:
+            chosen = chosen & rows if chosen else rows
+    return chosen
 
 
 def _comparison(relation: Relation, tables: Tables) -> Settled | None:
@@ -196,27 +219,37 @@ def _column(relation: Relation, tables: Tables, group: int) -> _Column | None:
         each
         for each in tables.columns(group)
         # "Costs were highest in 2019" compares the years of a row, not the rows of a year.
-        if not each.words & _RANKS and not all(word.isdigit() for word in each.words)
+        if not each.words & _RANKS and not all(word.isdigit() for word in each.words) and not _counts(each)
     ]
     if relation.fields:
         meant = [each for each in columns if each.words & relation.fields]
         if len(meant) == 1:
             return meant[0]
         columns = meant or columns
-    for said in (frozenset(relation.phrase), relation.sentence):
+    # Of two superlatives in a sentence, its words name the one's column or the other's; "each" names a ratio.
+    near = (
+        (frozenset(relation.phrase),) if relation.shared else (frozenset(relation.phrase), relation.sentence)
+    )
+    for said in near:
         shares = sorted(((_share(each.words, said), each.name, each) for each in columns if each.words), key=lambda each: (-each[0], each[1]))  # fmt: skip  # noqa: E501
         if shares and shares[0][0] >= 0.6 and (len(shares) == 1 or shares[1][0] < shares[0][0]):
             return shares[0][2]
     return None
 
 
+def _counts(column: _Column) -> bool:
+    """Return whether a column numbers its rows: 311, 312, 313."""
+    keys = [key[0] for _, key in column.facts.values()]
+    return len(keys) > 2 and all(later - earlier == 1 for earlier, later in pairwise(keys))
+
+
 def _share(words: frozenset[str], said: frozenset[str]) -> float:
     return len(words & said) / len(words)
 
 
-def _explained(phrase: Sequence[str], tables: Tables, group: int) -> bool:
-    """Whether every word of a phrase is a field's or the table's."""
-    known = set(_GENERIC) | base_forms_of(tables.base.group_names[group])
+def _explained(phrase: Sequence[str], tables: Tables, group: int, title: str) -> bool:
+    """Whether every word of a phrase is a field's or the title's."""
+    known = set(_GENERIC) | base_forms_of(title)
     for record in tables.base.groups[group][:3]:
         for fact in tables.base.by_record.get(record, ()):
             # "The cheapest available one": a field that is true or false chooses among the rows.
@@ -288,7 +321,7 @@ def settle_quantifiers(
             continue
         group, states = rows
         phrase = [base_form(word) for word in split_name(match.group("between").replace("_", " "))]
-        if not _explained(phrase, tables, group):
+        if not _explained(phrase, tables, group, tables.base.group_names[group]):
             continue
         nothing = match.group("word").lower() in ("none", "no")
         against = [fact for fact, holds in states if holds == nothing]

@@ -21,6 +21,7 @@ from spanproof.evaluators.layers.groundedness.facts.base import FactBase
 from spanproof.evaluators.layers.groundedness.facts.read import read_facts
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder, Binding
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation, derive
+from spanproof.evaluators.layers.groundedness.solve.printed import Printed, find_printed
 from spanproof.evaluators.layers.groundedness.solve.relations import (
     Settled,
     Tables,
@@ -46,6 +47,7 @@ class Solved:
     directions: list[Direction] = field(default_factory=list)
     denials: list[tuple[int, int]] = field(default_factory=list)
     relations: list[Settled] = field(default_factory=list)
+    printed: Printed | None = None
 
 
 def solve(
@@ -83,6 +85,7 @@ def solve(
     ]
     solved.denials = find_denials(read, base, outputs)
     solved.directions = list(find_directions(read))
+    solved.printed = find_printed(read, base, sources)
     return solved
 
 

@@ -42,6 +42,7 @@ _BEHIND = 40
 _FIELDS = 60
 _FLAGS = frozenset(("true", "false", "yes", "no"))
 _PARTED = re.compile(r"[,;\n]|\.\s")
+_NONE_OF = re.compile(r"\b(?:none|no|neither|not)(?:\s+of)?(?:\s+(?:them|these|those|the|which))?(?:\s+(?:is|are|was|were))?\s+\Z", re.I)  # fmt: skip  # noqa: E501
 _COUNTED = re.compile(r"\d\s+\Z")
 _AMOUNTS = (Kind.MONEY, Kind.NUMBER)
 
@@ -167,6 +168,7 @@ class StateBinder:
             following is None
             or _PARTED.search(answer[end : following.mention.start])
             or _COUNTED.search(answer[: claim.frame.mention.start][-8:])
+            or _NONE_OF.search(answer[: claim.frame.mention.start][-24:])
         ):
             return 0
         own = self._holding((claim.usual,), following)

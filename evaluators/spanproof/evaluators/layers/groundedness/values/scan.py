@@ -106,8 +106,8 @@ _MENTION = re.compile(
     | (?P<clock>(?<![\w.])(?P<h2>1[0-2]|0?[1-9])\s?(?P<ap2>[ap]\.?m\b\.?))
     | (?P<id>\#?(?<!{_WORD})(?<!\.)(?=[\w\#./:-]*\d)(?=[\w\#./:-]*[A-Za-z_])(?!\d+(?:\.\d+)?[-_]?(?:(?:{_UNIT}|{_SCALE})s?|st|nd|rd|th|x|way|stop|e-?\d+)(?!{_WORD}))[A-Za-z0-9_]+(?:[-_./:]+[A-Za-z0-9_]+)*)
     | (?P<long>(?<![\w.,$€£-])(?:\#\d+|\d{{9,}}|\d+(?:-\d+){{2,}}|\d+-0\d{{2,}})(?![\w,]|\.\d))
-    | (?P<num>(?P<open>\((?=[^()]{{1,20}}\)))?(?<!{_WORD})(?P<sign>[-−–+](?=[\d.$€£]))?(?:(?P<cur>{_CUR})\s{{0,3}}(?P<sign2>[-−])?)?
-        (?<![\d.])(?P<n>{_NUMERAL})(?!\d)
+    | (?P<num>(?P<open>\((?=[^()]{{1,20}}\)))?(?<!{_WORD})(?P<sign>[-−–+](?=[\d.$€£]))?(?:(?P<cur>{_CUR})\s{{0,3}}(?:(?P<sign2>[-−])|(?P<owed>\((?=[\d.,]{{1,20}}\))))?)?
+        (?<![\d.])(?P<n>{_NUMERAL})(?!\d)(?(owed)\))(?P<lost>(?(open)(?:\)(?=\s?(?:%|(?:{_SCALE})\b)))?))
         (?:\s?(?P<pct>%|\bpercent(?:age\s+points?)?\b|\bper\s?cent\b|\bProzent\b|\bpp\b)
           |(?:[\s-]?(?P<scale>{_SCALE})\b\.?)?(?:\s?(?P<cur2>{_CUR})(?!\w)|[\s-](?P<curw>(?:U\.?S\.?\s)?dollars?|euros?|yen|rupees?|bucks|francs?|cents?)\b)?
            (?:[\s-]?(?P<unit>{_UNIT})(?:s|es)?(?!{_WORD}))?
@@ -272,9 +272,12 @@ def _number(match: re.Match[str]) -> Mention:
     bracketed = (
         match.group("open") is not None and match.string[end : end + 1] in ")" and end < len(match.string)
     )
-    if match.group("open") is not None:
+    # Accounts write a loss as "$(2,085)", "(4.3)%" or "(168) thousand"; "in USD (2,085)" is none.
+    symbol = match.group("owed") and not match.group("cur").isalpha()
+    lost = bool(symbol or match.group("lost"))
+    if match.group("open") is not None and not lost:
         start += 1
-    sign = match.group("sign") or match.group("sign2")
+    sign = "-" if lost else match.group("sign") or match.group("sign2")
     if bracketed and match.group("cur") is not None and match.string[:start].strip(" (") == "":
         sign = "-"
     scale = _SCALES[match.group("scale").lower()] if match.group("scale") else 1.0

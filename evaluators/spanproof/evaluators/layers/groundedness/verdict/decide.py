@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule as Rule
@@ -38,6 +39,7 @@ from spanproof.evaluators.layers.groundedness.model import (
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation
 from spanproof.evaluators.layers.groundedness.solve.match import Match
+from spanproof.evaluators.layers.groundedness.solve.printed import Printed
 from spanproof.evaluators.layers.groundedness.solve.relations import Settled
 from spanproof.evaluators.layers.groundedness.solve.requested import Derived, Op, Worked, find_worked
 from spanproof.evaluators.layers.groundedness.solve.solver import Solved
@@ -139,6 +141,8 @@ def decide(
         and not (owns_up and _reports(start, solved))
         and not _is_denied_by_field(start, end, solved)
     ]
+    if not judged and solved.printed is not None and Rule.PRINTED_RESULT in rules:
+        judged = [_printed(solved.printed, solved)]
     judged.sort(key=lambda each: (each.claim.start, each.claim.end))
     budget = min(1.0, (_BUDGET / max(1, len(judged))) ** 0.5)
     claims = _without_circles(judged, [_settled(each, budget, solved.base.cut) for each in judged])
@@ -231,6 +235,7 @@ def _value(
     )
     refuted = cause is not None and not frame.negated and not worked_out
     refuted = refuted and not _is_sum_in_record(binding, solved)
+    refuted = refuted and not _is_from_task(binding, solved) and not _is_unread(binding, solved)
     if cause is None:
         cause, evidence = _why_right(binding, derivation, solved)
     start, end = frame.mention.start, frame.mention.end
@@ -316,6 +321,36 @@ def _spare_written(judged: _Judged, written: frozenset[str]) -> _Judged:
     return replace(judged, refuted=False)
 
 
+def _is_from_task(binding: Binding, solved: Solved) -> bool:
+    """Return whether the task gives a value: repeating it is no misquote, though an output has another."""
+    return any(
+        each.match is Match.EXACT and solved.sources[each.fact.source].kind is SourceKind.TASK
+        for each in binding.equal
+    )
+
+
+def _is_unread(binding: Binding, solved: Solved) -> bool:
+    """Return whether an output writes a number that no record has: reading failed, not the answer."""
+    if binding.equal or binding.frame.mention.value.kind not in NUMERIC:
+        return False
+    said = numbers_in(binding.frame.text)
+    written = any(
+        said & _numbers_of_source(source.text)
+        for source in solved.sources
+        if source.kind in (SourceKind.OUTPUT, SourceKind.ERROR)
+    )
+    return written and not any(
+        said & numbers_in(solved.base.texts[fact.source][fact.start : fact.end])
+        for kind in NUMERIC
+        for fact in solved.base.by_kind[kind]
+    )
+
+
+@lru_cache(maxsize=64)
+def _numbers_of_source(text: str) -> frozenset[str]:
+    return numbers_in(text)
+
+
 def _is_known_name(binding: Binding) -> bool:
     kind = binding.frame.mention.value.kind
     return any(
@@ -338,6 +373,23 @@ def _relation(settled: Settled, solved: Solved) -> _Judged:
         rule=_RELATION_RULES[settled.kind],
     )
     return _Judged(claim, 0.5, 0.0, not settled.holds)
+
+
+def _printed(printed: Printed, solved: Solved) -> _Judged:
+    """Return the claim of an answer in words that says what was printed last."""
+    start, end = printed.start, printed.end
+    claim = Claim(
+        solved.read.answer[start:end],
+        start,
+        end,
+        ClaimKind.NAME,
+        Verdict.UNCERTAIN,
+        Cause.STATED,
+        _UNMISTAKABLE,
+        evidence_of(printed.fact, solved),
+        rule=Rule.PRINTED_RESULT,
+    )
+    return _Judged(claim, 0.5, 0.0, refuted=False)
 
 
 def _why_right(

@@ -1,0 +1,77 @@
+"""An answer in words alone, held against what the run printed last: "Laptop", "Oslo and Bergen".
+
+In: an answer without values or states, and the sources. Out: what it says, where just that was printed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames
+from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
+from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
+from spanproof.evaluators.layers.groundedness.values.model import Kind, Value
+from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, word_spans
+
+_MAX_CHARS = 600
+_FILLER = frozenset(
+    map(base_form, ["none", "null", "dtype", "object", "rows", "row", "answer", "final", "result"])
+)
+_DENIED = re.compile(r"\b(?:not|no|never|none|neither|nor|without|except|cannot)\b|n['’]t\b", re.IGNORECASE)
+_HEADED = re.compile(r"\A[^\n]*\n[-=+|\s]{3,}\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What an answer says in words, and the output that prints just that.
+
+    Attributes:
+        start, end: its characters in the answer.
+    """
+
+    start: int
+    end: int
+    fact: Fact
+
+
+def find_printed(read: AnswerFrames, base: FactBase, sources: Sequence[Source]) -> Printed | None:
+    """Return what an answer says where its words are those of the last output, neither more nor fewer.
+
+    Words of the question and names of fields may be on either side.
+    """
+    answer = read.answer
+    if len(answer) > _MAX_CHARS or _DENIED.search(answer) or SOFT.search(answer):
+        return None
+    said = [each for each in _words(answer) if each[0] not in read.question.words]
+    outputs = [place for place, source in enumerate(sources) if source.kind is SourceKind.OUTPUT]
+    place = next((each for each in reversed(outputs) if _words(base.texts[each])), None)
+    if place is None or not said or len(base.texts[place]) > _MAX_CHARS:
+        return None
+    text = base.texts[place]
+    headed = _HEADED.match(text)
+    printed = _words(text, headed.end() if headed else 0)
+    names = frozenset(word for fact in base.facts if fact.source == place for word in fact.words)
+    known = {word for word, _, _ in said}
+    if not known <= {word for word, _, _ in printed}:
+        return None
+    if any(
+        word not in known and word not in read.question.words and word not in names for word, _, _ in printed
+    ):
+        return None
+    places = [each for each in printed if each[0] in known]
+    start, end = min(low for _, low, _ in places), max(high for _, _, high in places)
+    value = Value(Kind.TEXT, text=text[start:end])
+    fact = Fact(value, place, 0, (), frozenset(), start, end, (start, end), Role.PROSE)
+    return Printed(said[0][1], said[-1][2], fact)
+
+
+def _words(text: str, start: int = 0) -> list[tuple[str, int, int]]:
+    """Return the words of a text that say something, in their base form, with their places."""
+    found = [(base_form(word), low, high) for word, low, high in word_spans(text.replace("_", " "))]
+    return [
+        each
+        for each in found
+        if each[1] >= start and each[0] not in STOP and each[0] not in _FILLER and not each[0].isdigit()
+    ]
