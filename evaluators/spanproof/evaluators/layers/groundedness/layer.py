@@ -79,16 +79,11 @@ def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
     if run.answer is None or not run.answer.text.strip():
         return {layer: Skipped(_why_no_answer(evidence))}
     returned = returned_by(evidence)
+    without = "there are no outputs to compare the answer with"
     if run.hidden and not returned.outputs:
-        return {
-            layer: Skipped(
-                "content is hidden by the producer: there are no outputs to compare the answer with"
-            )
-        }
+        return {layer: Skipped(f"content is hidden by the producer: {without}")}
     if run.truncated and not returned.outputs:
-        return {
-            layer: Skipped("content is cut on the trace: there are no outputs to compare the answer with")
-        }
+        return {layer: Skipped(f"content is cut on the trace: {without}")}
     if not returned.outputs:
         if not returned.failures:
             return {layer: Skipped("no execution output on the trace to compare the answer with")}

@@ -20,13 +20,7 @@ from spanproof.evaluators.layers.groundedness.solve.match import Match
 from spanproof.evaluators.layers.groundedness.solve.requested import Derived, names_operation
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
-from spanproof.evaluators.layers.groundedness.values.model import (
-    NUMERIC,
-    Kind,
-    Value,
-    is_year,
-    same_number,
-)
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Value, is_year
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
@@ -433,7 +427,7 @@ def _find_other_scale(frame: Frame, others: Sequence[Scored]) -> Scored | None:
         each
         for each in alike
         for times in (1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9)
-        if same_number(said.number * times, each.fact.value.number, said.step * times)
+        if abs(said.number * times - each.fact.value.number) <= said.step * times / 2
     ]
     return found[0] if found and len({each.fact.value.number for each in alike}) == 1 else None
 

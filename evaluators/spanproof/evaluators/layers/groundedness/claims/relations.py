@@ -126,12 +126,8 @@ def find_relations(read: AnswerFrames) -> list[Relation]:
         if not low <= match.start() < high or SOFT.search(read.answer[low:high]) or _UNLIKE.search(before):
             continue
         most = _MOST_CAME.match(read.answer, match.start(), high)
-        if (
-            most is None
-            and match.group().lower() in _BARE
-            and kind is ClaimKind.SUPERLATIVE
-            and not _THE.search(before)
-        ):  # noqa: E501
+        bare = match.group().lower() in _BARE and kind is ClaimKind.SUPERLATIVE
+        if bare and most is None and not _THE.search(before):
             continue
         than = re.compile(r"\bthan\b", re.IGNORECASE).search(read.answer, match.end(), high)
         if (than is None) == (kind is ClaimKind.COMPARISON):

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.facts.base import LONG_TEXT, FactBase
-from spanproof.evaluators.layers.groundedness.facts.literals import Node, add_objects, read_literal
-from spanproof.evaluators.layers.groundedness.facts.markup import read_element
+from spanproof.evaluators.layers.groundedness.facts.literals import Node, add_objects, node_of, read_literal
 from spanproof.evaluators.layers.groundedness.facts.prose import add_prose
 from spanproof.evaluators.layers.groundedness.facts.tables import (
     Line,
@@ -21,6 +20,7 @@ from spanproof.evaluators.layers.groundedness.facts.tables import (
     read_delimited,
     scale_said,
 )
+from spanproof.evaluators.markup import read_element
 
 MAX_CHARS = 400_000
 # How many lines may be above a table without a blank line between: each costs a look at all that follow.
@@ -60,7 +60,7 @@ def _read_text(base: FactBase, source: int, text: str, about: str) -> None:
         if broken < _MAX_BROKEN and (element := _ELEMENT.search(text, at, end)) is not None:
             found = read_element(text, element.start())
             broken += found is None
-            opened = (found[0], element.start(), found[1]) if found is not None else None
+            opened = (node_of(found), element.start(), found.end) if found is not None else None
         opened = opened or _literal_in(text, at, end)
         if opened is not None:
             node, begin, stop = opened

@@ -28,9 +28,8 @@ _BARS = str.maketrans("│┃║┆╎", "|||||")
 _BAR = re.compile("[│┃║┆╎]")
 _RULE = re.compile(r"^[\s|+:=\u2500-\u257f-]*[-=─━═]{2,}[\s|+:=\u2500-\u257f-]*$")
 _TYPE = re.compile(
-    r"(?:u?int(?:eger)?|[iuf])(?:8|16|32|64|128)?|bigint|smallint|tinyint|hugeint|varchar|str|string|text|utf8"
-    r"|double|float(?:32|64)?|decimal(?:[(\[].*)?|numeric|bool(?:ean)?|date|time|datetime(?:[(\[].*)?"
-    r"|timestamp(?:[(\[].*| with time zone)?|object|cat(?:egorical)?|enum|list\[.*|struct\[.*",
+    r"(?:u?int(?:eger)?|[iuf]|float)\d*|(?:big|small|tiny|huge)int|varchar|str(?:ing)?|text|double|numeric|object"
+    r"|(?:decimal|date|time|datetime|timestamp|enum|list|struct)(?:[(\[ ].*)?|bool(?:ean)?|cat(?:egorical)?",
     re.IGNORECASE,
 )
 """The type of a column, as DuckDB and polars write it below the name."""

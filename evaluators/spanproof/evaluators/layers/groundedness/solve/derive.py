@@ -84,7 +84,7 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
     # "A mean depth of 8.35" names the column `mean_depth`: no mean is to be worked out.
     if any(
         each.name >= _NAMED and names_operation(each.fact, ops) for each in (*binding.equal, *binding.other)
-    ):  # noqa: E501
+    ):
         ops = frozenset()
     results = list(_results(binding, read, binder, scopes, ops))
     target = frame.mention.value.number
@@ -156,12 +156,8 @@ def _results(
     if not percent:
         yield from _of_answer(frame, read, cues)
         yield from _of_both(frame, read, pool[:8], cues)
-    if (
-        said.kind in (Kind.NUMBER, Kind.QUANTITY)
-        and said.factor == 1.0
-        and said.step in (0.0, 1.0)
-        and abs(said.number) <= MAX_COUNT
-    ):
+    whole = said.factor == 1.0 and said.step in (0.0, 1.0) and abs(said.number) <= MAX_COUNT
+    if whole and said.kind in (Kind.NUMBER, Kind.QUANTITY):
         yield from _counts(frame, read, binder, scopes)
     if (said.kind is Kind.QUANTITY and said.unit == "time") or said.kind is Kind.NUMBER:
         yield from _spans(binder, scopes, cues)
@@ -416,44 +412,24 @@ def _counts(frame: Frame, read: AnswerFrames, binder: Binder, scopes: dict[int, 
         named = bool(base_forms_of(base.group_names[group]) & nouns)
         first = base.by_record.get(records[0], [])
         in_fields = any(fact.words & nouns for fact in first)
-        fit = 0.6 + 0.8 * named + 0.3 * in_fields
+        fit, cued = 0.6 + 0.8 * named + 0.3 * in_fields, named or in_fields
+        rows = base.group_names[group] or "rows"
         parents = defaultdict(list)
         for record in records:
             parents[base.records[record].parent].append(record)
         for parent, members in parents.items():
             scope = binder.scope(parent, scopes) if parent is not None else 0.3
             facts = tuple(fact for record in members[:1] for fact in base.by_record[record][:1])
-            yield Derived(
-                float(len(members)),
-                Op.COUNT,
-                facts,
-                fit + scope,
-                named or in_fields,
-                (base.group_names[group] or "rows",),
-            )
+            yield Derived(float(len(members)), Op.COUNT, facts, fit + scope, cued, (rows,))
         for anchored in chosen:
             hit = sum(any(outer in anchored for outer in base.chain(record)) for record in records)
             if hit:
-                yield Derived(
-                    float(hit),
-                    Op.COUNT,
-                    (first and (first[0],)) or (),
-                    fit + 0.5,
-                    named or in_fields,
-                    (base.group_names[group] or "rows", "filtered"),
-                )
+                yield Derived(float(hit), Op.COUNT, tuple(first[:1]), fit + 0.5, cued, (rows, "filtered"))
         if len(chosen) >= 2:
             both = frozenset.intersection(*chosen[:3])
             hit = sum(record in both for record in records)
             if hit:
-                yield Derived(
-                    float(hit),
-                    Op.COUNT,
-                    (),
-                    fit + 0.6,
-                    cued=True,
-                    said=(base.group_names[group] or "rows", "filtered"),
-                )
+                yield Derived(float(hit), Op.COUNT, (), fit + 0.6, cued=True, said=(rows, "filtered"))
 
 
 def _spans(binder: Binder, scopes: dict[int, float], cues: dict[Op, bool]) -> Iterator[Derived]:

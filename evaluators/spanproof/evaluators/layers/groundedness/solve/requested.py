@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import accumulate, combinations
+from itertools import combinations
 from typing import NamedTuple
 
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Bound, Frame
@@ -65,23 +65,18 @@ _NAMES = {
     Op.SUM: ("sum", "total", "combined"),
 }
 _TOTALLED = re.compile(
-    r"\b(?:total(?:s|l?ing)?|altogether|in all|overall|combined|together|sum|adds? up|(?:amounts?|comes?) to)\b",
-    re.I,
+    r"\b(?:total(?:s|l?ing)?|altogether|in all|overall|combined|together|sum|adds? up|comes? to)\b", re.I
 )
-_LEFT = re.compile(r"\b(?:left|leaves?|leaving|remain(?:s|ing|der)?|headroom|to spare)\b", re.I)
-_MOVED = re.compile(
-    rf"\b(?:{_MOVES}|grew|rose|fell|increased|decreased|declined|dropped|up|down|more|less|fewer|higher|lower)\b",
-    re.I,  # noqa: E501
-)
-_ABOUT = r"(?:about|around|roughly|approximately|some|nearly|almost|just (?:over|under)|ca\.?|~|≈)?\s*"
+_MOVED = re.compile(rf"\b(?:{_MOVES}|grew|rose|fell|increased|decreased|declined|dropped|up|down|more|less|fewer|higher|lower)\b", re.I)  # fmt: skip  # noqa: E501
+_ABOUT = r"(?:about|around|roughly|approximately|nearly|almost|~|≈)?\s*"
 _OF = re.compile(r"\s+(?:[a-z]+\s+){0,2}?(?:out\s+)?of\s+(?:(?:the|all|its|our)\s+)?|\s*/\s*")
-_SO = rf"(?:\(|[,;]\s*(?:which is|that is|i\.e\.,?|or|=)|\s(?:which is|that is|i\.e\.,?|or|=))\s*{_ABOUT}"
-_SHARED = re.compile(rf"[^.;,()\d%]{{0,60}}{_SO}", re.I)
-_DECLINED = re.compile(rf"[^.;()\d%]{{0,60}}(?:\(\s*[-+−–]?|[,;–—]\s*(?:an?\s+(?:{_MOVES})\s+of|(?:up|down)(?:\s+by)?)\s){_ABOUT}", re.I)  # fmt: skip  # noqa: E501
-_BEHIND_SHARE = re.compile(r"\s*(?:[).,;]|\Z)")
-_MOST_STATED, _MOST_PARTS, _MOST_LINES = 40, 6, 12
-_SURELY_OTHER = 0.1
-"""A change that differs by so much of it from the one stated is another, however it was rounded."""
+_WHICH_IS = re.compile(
+    rf"[^.;,()\d%]{{0,60}}(?:\(|[,;]?\s(?:which is|that is|i\.e\.,?|or|=)\s*){_ABOUT}", re.I
+)
+_A_MOVE_OF = re.compile(rf"[^.;()\d%]{{0,60}}(?:\(\s*[-+−–]?|[,;–—]\s*(?:an?\s+(?:{_MOVES})\s+of|up|down)\s){_ABOUT}", re.I)  # fmt: skip  # noqa: E501
+_BRACKET = re.compile(rf"\s*\(\s*{_ABOUT}")
+_CLOSED = re.compile(r"\s*(?:[).,;]|\Z)")
+_MOST_STATED, _MOST_LINES = 12, 12
 _SIGNS = {Op.SUM: " + ", Op.DIFFERENCE: " - ", Op.PRODUCT: " × ", Op.RATIO: " / "}
 _NAME_FORMS = {op: frozenset(map(base_form, words)) for op, words in _NAMES.items()}
 
@@ -196,153 +191,88 @@ class Worked:
     holds: bool
     surely: bool = False
 
-    @property
-    def program(self) -> str:
-        """Return the program as text."""
-        if self.op in (Op.SUM, Op.DIFFERENCE, Op.SHARE):
-            sign = {Op.SUM: " + ", Op.DIFFERENCE: " - "}.get(self.op, " of ")
-            return f"{sign.join(self.said)} = {self.value:.10g}"
-        return f"{self.op}({', '.join(self.said)}) = {self.value:.10g}"
-
 
 def find_worked(binding: Binding, stated: Sequence[Binding], read: AnswerFrames) -> Worked | None:
-    """Return what the answer's own values give where a claim's words ask for it: first what holds.
-
-    Args:
-        binding: of the claim.
-        stated: of all claims of the answer, in their order.
-        read: the answer.
-    """
+    """Return what the values of an answer's claims give where one's words ask for it: first what holds."""
     frame = binding.frame
     said = frame.mention.value
     if said.kind not in NUMERIC or frame.mention.spelled or frame.soft or frame.negated or is_year(said):
         return None
-    results = (
-        _of_percent(binding, stated, read) if said.kind is Kind.PERCENT else _of_amount(binding, stated, read)
-    )  # noqa: E501
-    return max(results, key=lambda each: (each.holds, each.surely), default=None)
+    others = [each for each in stated if each is not binding and _is_amount(each.frame)]
+    found = (_of_percent if said.kind is Kind.PERCENT else _totals)(frame, others, read)
+    return max(found, key=lambda each: (each.holds, each.surely), default=None)
 
 
-def _of_percent(binding: Binding, stated: Sequence[Binding], read: AnswerFrames) -> Iterator[Worked]:
-    """Yield the share of two values that are "A of B", and changes between values of one field."""
-    frame, answer = binding.frame, read.answer
-    low, high = read.sentence_at(frame.line, frame.mention.start)
-    inside = [
-        each
-        for each in stated
-        if low <= each.frame.mention.start < high and _is_amount(each.frame) and each.frame is not frame
-    ]
-    before = [each for each in inside if each.frame.mention.end <= frame.mention.start]
-    if len(before) >= 2:
+def _of_percent(frame: Frame, others: Sequence[Binding], read: AnswerFrames) -> Iterator[Worked]:
+    """Yield the share of "A of B", changes between values of one field, and shares of a total."""
+    start, end = frame.mention.start, frame.mention.end
+    low, high = read.sentence_at(frame.line, start)
+    inside = [each for each in others if low <= each.frame.mention.start < high]
+    before = [each for each in inside if each.frame.mention.end <= start]
+    if len(before) >= 2 and _CLOSED.match(read.answer, end):
         one, two = before[-2:]
-        between = answer[one.frame.mention.end : two.frame.mention.start]
-        behind = answer[two.frame.mention.end : frame.mention.start]
-        closed = _BEHIND_SHARE.match(answer, frame.mention.end)
-        if _OF.fullmatch(between) and _SHARED.fullmatch(behind) and closed:
-            yield from _share(frame, one, two, surely=True)
-        moved = answer[low : one.frame.mention.start].rstrip().lower().endswith("from")
-        if moved and re.search(r"\bto\b", between) and _DECLINED.fullmatch(behind) and closed:
-            yield from _change(frame, one, two, surely=True)
-    if _MOVED.search(answer[max(low, frame.mention.start - 40) : frame.mention.end + 25]):
-        for one, two in combinations(inside[-_MOST_PARTS:], 2):
+        between = read.answer[one.frame.mention.end : two.frame.mention.start]
+        behind = read.answer[two.frame.mention.end : start]
+        if _OF.fullmatch(between) and _WHICH_IS.fullmatch(behind):
+            yield from _parts(frame, one, two, surely=frame.bound is Bound.EXACT)
+        is_from = read.answer[low : one.frame.mention.start].rstrip().lower().endswith("from")
+        if is_from and re.search(r"\bto\b", between) and _A_MOVE_OF.fullmatch(behind):
+            yield from _changes(frame, one, two, surely=True)
+    if _MOVED.search(read.answer[max(low, start - 40) : end + 25]):
+        for one, two in combinations(inside[:_MOST_STATED], 2):
             if _are_of_one_field(one, two):
-                yield from _change(frame, one, two)
-    if before and re.fullmatch(
-        rf"\s*\(\s*{_ABOUT}", answer[before[-1].frame.mention.end : frame.mention.start]
-    ):  # noqa: E501
+                yield from _changes(frame, one, two)
+    if before and _BRACKET.fullmatch(read.answer[before[-1].frame.mention.end : start]):
         # "1,036.30 (57 %)" is a share of what the answer calls the total.
-        totals = [each for each in stated if _is_total(each.frame, read) and _are_alike(each, before[-1])]
-        for total in totals[:_MOST_PARTS]:
-            yield from _share(frame, before[-1], total)
+        for total in (each for each in others[: 3 * _MOST_STATED] if _is_total(each.frame, read)):
+            yield from _parts(frame, before[-1], total)
 
 
-def _share(frame: Frame, part: Binding, whole: Binding, *, surely: bool = False) -> Iterator[Worked]:
-    (one, one_half), (two, two_half) = _precisely(part), _precisely(whole)
-    if not two or part is whole or not _are_alike(part, whole):
-        return
-    value = 100 * one / two
+def _parts(frame: Frame, part: Binding, whole: Binding, *, surely: bool = False) -> Iterator[Worked]:
+    # "22.8 of 24 hours" leaves out the unit of the first.
+    bare = part.frame.mention.value.kind is Kind.NUMBER
+    (one, one_half), (two, two_half) = _precisely(part, bare), _precisely(whole, bare)
+    if one and two and part is not whole and (bare or _are_alike(part.frame, whole.frame)):
+        value, said = 100 * one / two, frame.mention.value
+        # Half a place of what is stated moves the share as well.
+        slack = abs(value) * (one_half / abs(one) + two_half / abs(two)) + 1e-9
+        off = min(abs(said.number - value), abs(said.number - (100 - value)))
+        holds = abs(said.number - value) <= said.step / 2 + slack
+        yield Worked(Op.SHARE, value, (part.frame.text, whole.frame.text), holds, surely and off > 2 * said.step + slack)  # fmt: skip  # noqa: E501
+
+
+def _changes(frame: Frame, first: Binding, last: Binding, *, surely: bool = False) -> Iterator[Worked]:
+    one, two = first.frame.mention.value.number, last.frame.mention.value.number
+    if one and two and _are_alike(first.frame, last.frame):
+        said = abs(frame.mention.value.number)
+        values = [abs(two - one) / abs(base) * 100 for base in (one, two)]
+        margin = max(2 * frame.mention.value.step, 0.1 * values[0])
+        far = all(abs(said - value) > margin for value in (*values, 100 * one / two, 100 * two / one))
+        for value in values[:1] if surely else values:
+            near = max(frame.mention.value.step / 2, 0.05 * value if frame.bound is Bound.ABOUT else 0.0)
+            holds = abs(said - value) <= near + 1e-9
+            yield Worked(Op.CHANGE, value, (first.frame.text, last.frame.text), holds, surely and far)
+
+
+def _totals(frame: Frame, others: Sequence[Binding], read: AnswerFrames) -> Iterator[Worked]:
+    """Yield the sums of the values right before or right behind one that is called a total."""
     said = frame.mention.value
-    # Half a place of what is stated moves the share as well.
-    slack = abs(value) * (one_half / abs(one or 1.0) + two_half / abs(two))
-    holds = abs(said.number - value) <= _half(frame) + slack + 1e-9
-    far = min(abs(said.number - value), abs(said.number - (100 - value))) > 2 * said.step + slack
-    yield Worked(
-        Op.SHARE,
-        value,
-        (part.frame.text, whole.frame.text),
-        holds,
-        surely and far and frame.bound is Bound.EXACT,
-    )
-
-
-def _change(frame: Frame, first: Binding, last: Binding, *, surely: bool = False) -> Iterator[Worked]:
-    one, two = first.frame.mention.value, last.frame.mention.value
-    if not one.number or not two.number or not _are_alike(first, last):
+    if sum(each.isdigit() for each in frame.text) < 3 or not _is_total(frame, read):
         return
-    target = abs(frame.mention.value.number)
-    said = first.frame.text, last.frame.text
-    values = [abs(two.number - one.number) / abs(base) * 100 for base in (one.number, two.number)]
-    ratios = [100 * one.number / two.number, 100 * two.number / one.number]
-    margin = max(2 * frame.mention.value.step, _SURELY_OTHER * values[0])
-    far = all(abs(target - value) > margin for value in (*values, *ratios))
-    for value in values[:1] if surely else values:
-        near = max(_half(frame), 0.05 * value if frame.bound is Bound.ABOUT else 0.0)
-        yield Worked(Op.CHANGE, value, said, abs(target - value) <= near + 1e-9, surely and far)
-
-
-def _of_amount(binding: Binding, stated: Sequence[Binding], read: AnswerFrames) -> Iterator[Worked]:
-    """Yield the sum of values before or behind one that is called a total, and what is left of the first."""
-    frame, answer = binding.frame, read.answer
-    said = frame.mention.value
-    low, high = read.sentence_at(frame.line, frame.mention.start)
-    digits = sum(character.isdigit() for character in frame.text)
-    if digits < 3 or frame.bound in (Bound.MORE, Bound.LESS):
-        return
-    alike = [
-        each
-        for each in stated
-        if each is not binding and _is_amount(each.frame) and _are_alike(each, binding)
-        and abs(each.frame.line - frame.line) <= _MOST_LINES
-    ]  # fmt: skip
-    before = [each for each in alike if each.frame.mention.end <= frame.mention.start][::-1][:_MOST_STATED]
-    behind = [each for each in alike if each.frame.mention.start >= frame.mention.end][:_MOST_STATED]
-    if _is_total(frame, read):
-        for run in (before, behind):
-            sums = accumulate(each.frame.mention.value.number for each in run)
-            for count, value in enumerate(sums, 1):
-                if count > 1:
-                    holds = abs(said.number - value) <= _half(frame) + 1e-9 * abs(value)
-                    texts = tuple(each.frame.text for each in run[:count])
-                    # All of one sentence or list, and none before: no other values may be meant.
-                    whole = count == len(run) or _parted(run[count - 1], run[count], read)
-                    yield Worked(Op.SUM, value, texts, holds, surely=whole and not holds)
-    if _LEFT.search(answer[low:high]):
-        yield from _left_of_the_largest(frame, before[:_MOST_PARTS])
-
-
-def _left_of_the_largest(frame: Frame, near: Sequence[Binding]) -> Iterator[Worked]:
-    """Yield what the largest of some values less others of them is, where that is a frame's value."""
-    values = sorted(near, key=lambda each: each.frame.mention.value.number)
-    for size in range(1, len(values)):
-        for taken in combinations(values[:-1], size):
-            parts = values[-1], *taken
-            rest = sum(each.frame.mention.value.number for each in taken)
-            value = values[-1].frame.mention.value.number - rest
-            if abs(frame.mention.value.number - value) <= _rounded(frame) + 1e-9 * abs(value):
-                yield Worked(Op.DIFFERENCE, value, tuple(each.frame.text for each in parts), holds=True)
-
-
-def _parted(one: Binding, two: Binding, read: AnswerFrames) -> bool:
-    """Return whether two values are of different sentences of one line, or of lines that are no list."""
-    places = [read.sentence_at(each.frame.line, each.frame.mention.start) for each in (one, two)]
-    listed = read.lines[one.frame.line].parents == read.lines[two.frame.line].parents
-    return places[0] != places[1] and (one.frame.line == two.frame.line or not listed)
+    alike = [each for each in others if _are_alike(each.frame, frame) and abs(each.frame.line - frame.line) <= _MOST_LINES]  # fmt: skip  # noqa: E501
+    before = [each for each in alike if each.frame.mention.end <= frame.mention.start]
+    behind = [each for each in alike if each.frame.mention.start >= frame.mention.end]
+    for run in (before[::-1][:_MOST_STATED], behind[:_MOST_STATED]):
+        for count in range(2, len(run) + 1):
+            value = sum(each.frame.mention.value.number for each in run[:count])
+            holds = abs(said.number - value) <= said.step / 2 + 1e-9 * abs(value)
+            whole = count == len(run) and frame.bound is Bound.EXACT
+            yield Worked(Op.SUM, value, tuple(each.frame.text for each in run[:count]), holds, whole)
 
 
 def _is_total(frame: Frame, read: AnswerFrames) -> bool:
-    return (
-        _TOTALLED.search(read.answer[slice(*read.sentence_at(frame.line, frame.mention.start))]) is not None
-    )
+    low, high = read.sentence_at(frame.line, frame.mention.start)
+    return _TOTALLED.search(read.answer, low, high) is not None
 
 
 def _is_amount(frame: Frame) -> bool:
@@ -350,36 +280,24 @@ def _is_amount(frame: Frame) -> bool:
     return value.kind in NUMERIC and value.kind is not Kind.PERCENT and not is_year(value)
 
 
-def _are_alike(one: Binding, two: Binding) -> bool:
-    values = one.frame.mention.value, two.frame.mention.value
+def _are_alike(one: Frame, two: Frame) -> bool:
+    values = one.mention.value, two.mention.value
     return (values[0].kind, values[0].unit) == (values[1].kind, values[1].unit)
 
 
 def _are_of_one_field(one: Binding, two: Binding) -> bool:
     """Return whether two values are stated in one field of two records."""
-    return any(
-        first.fact.path and first.fact.path == last.fact.path and first.fact.record != last.fact.record
-        for first in one.equal[:3]
-        for last in two.equal[:3]
-    )
+    pairs = ((first.fact, last.fact) for first in one.equal[:3] for last in two.equal[:3])
+    return any(a.path and a.path == b.path and a.record != b.record for a, b in pairs)
 
 
-def _precisely(binding: Binding) -> tuple[float, float]:
+def _precisely(binding: Binding, bare: bool) -> tuple[float, float]:
     """Return the value that a stated one rounds, and how far it may be off: not at all where it is known."""
+    said = binding.frame.mention.value
+    times = 1.0 / said.factor if bare else 1.0
     for each in binding.equal[:1]:
         if each.match in (Match.EXACT, Match.ROUNDED):
-            return each.fact.value.number * each.fact.factor, 0.0
-    return binding.frame.mention.value.number, _half(binding.frame)
-
-
-def _half(frame: Frame) -> float:
-    """Return half of the last place that a value writes."""
-    return frame.mention.value.step / 2
-
-
-def _rounded(frame: Frame) -> float:
-    """Return half of the place that a value is rounded to: of `roughly 25,400` half a hundred."""
-    value = frame.mention.value
-    digits = f"{abs(value.amount):.0f}"
-    zeros = len(digits) - len(digits.rstrip("0")) if value.step / value.factor == 1 else 0
-    return value.step / 2 * (10**zeros if frame.bound is Bound.ABOUT else 1)
+            return each.fact.value.number * each.fact.factor * times, 0.0
+        if each.match is Match.UNSCALED and bare:
+            return each.fact.value.amount, 0.0
+    return said.number * times, said.step / 2 * times

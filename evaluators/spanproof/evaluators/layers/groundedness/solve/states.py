@@ -12,12 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames, Frame
-from spanproof.evaluators.layers.groundedness.claims.states import (
-    State,
-    StateClaim,
-    States,
-    opposite_of,
-)
+from spanproof.evaluators.layers.groundedness.claims.states import State, StateClaim, States
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder
 from spanproof.evaluators.layers.groundedness.solve.match import Match, compare
@@ -122,22 +117,17 @@ class StateBinder:
         if fact.value.number:
             return {named}
         self.denying.setdefault(named, []).append(fact)
-        opposite = opposite_of(named)
+        opposite = self.states.opposite(named)
         return {opposite} if opposite is not None else set()
 
     def bind(self, claim: StateClaim) -> StateBinding:
         """Return a claim's binding."""
         scopes = self.binder.scopes(claim.frame)
         equal, equal_scope, equal_name = self._best(self.by_state.get(claim.usual, []), claim, scopes)
-        rivals = [
-            fact
-            for rival in claim.rivals
-            for fact in self.by_state.get(rival, [])
-            if fact.value.kind in (Kind.TEXT, Kind.BOOL)
-            and fact.source < self.binder.outputs
-            and fact.role is Role.CELL
-        ]
-        rivals += [fact for fact in self.denying.get(claim.usual, []) if fact.source < self.binder.outputs]
+        rivals = [fact for rival in claim.rivals for fact in self.by_state.get(rival, ())]
+        rivals = [each for each in rivals if each.value.kind is not Kind.NUMBER and each.role is Role.CELL]
+        rivals += self.denying.get(claim.usual, ())
+        rivals = [each for each in rivals if each.source < self.binder.outputs]
         other, other_scope, other_name = self._best(rivals, claim, scopes)
         known = self.by_state.get(claim.usual, [])
         if claim.denied:

@@ -25,23 +25,7 @@ CURRENCIES = {
     "zł": "PLN",
     "₽": "RUB",
 }
-_CODES = (
-    "USD",
-    "EUR",
-    "GBP",
-    "JPY",
-    "INR",
-    "SEK",
-    "NOK",
-    "DKK",
-    "CHF",
-    "CAD",
-    "AUD",
-    "CNY",
-    "PLN",
-    "BRL",
-    "RUB",
-)
+_CODES = str.split("USD EUR GBP JPY INR SEK NOK DKK CHF CAD AUD CNY PLN BRL RUB")
 _MONEY_WORDS = {"dollar": "USD", "euro": "EUR", "yen": "JPY", "rupee": "INR", "buck": "USD", "franc": "CHF"}
 _SCALES = {
     "k": 1e3, "thousand": 1e3, "tsd": 1e3, "mille": 1e3, "mil": 1e6, "m": 1e6, "mn": 1e6, "mm": 1e6,
@@ -300,15 +284,8 @@ def _number(match: re.Match[str]) -> Mention:
         kind, (dimension, times) = Kind.QUANTITY, UNITS[unit]
         factor *= times
     factor *= scale
-    value = Value(
-        kind,
-        amount * factor,
-        step * abs(factor),
-        dimension,
-        scale,
-        None if other is None else other * factor,
-        factor=abs(factor),
-    )
+    second = None if other is None else other * factor
+    value = Value(kind, amount * factor, step * abs(factor), dimension, scale, second, factor=abs(factor))
     # A full stop after an abbreviated unit ends the sentence as well.
     while match.string[end - 1].isspace() or match.string[end - 1] == ".":
         end -= 1

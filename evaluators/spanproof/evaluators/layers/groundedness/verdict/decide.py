@@ -64,9 +64,6 @@ _BUDGET = 6
 _CERTAIN = 0.01
 _BEHIND_DENIAL = 40
 """A state so near behind a denial is what is denied: its own claim settles it."""
-_DENYING_FIELD = re.compile(
-    r"(?i)(?:\A|[_\s.])(?:un[a-z]{2,}(?:ed|id|nt|ld|en)|not|non|missing)(?:\Z|[_\s.])"
-)
 _BY_ACCIDENT = 0.05
 _UNMISTAKABLE = 0.8
 _GIVEN = 0.7
@@ -132,14 +129,13 @@ def decide(
     ]
     judged += relations
     if Rule.DIRECTION in rules:
-        judged += [_direction(each, judged, solved.read.answer) for each in solved.directions]
+        judged += [_direction(each, judged, solved) for each in solved.directions]
     stated = [(each.claim.start, each.claim.end) for each in judged if each.claim.kind is ClaimKind.STATUS]
     judged += [
         _Judged(_denial(start, end, solved), 1.0, 0.0, refuted=False)
         for start, end in solved.denials
         if not any(0 <= low - end <= _BEHIND_DENIAL for low, _ in stated)
         and not (owns_up and _reports(start, solved))
-        and not _is_denied_by_field(start, end, solved)
     ]
     if not judged and solved.printed is not None and Rule.PRINTED_RESULT in rules:
         judged = [_printed(solved.printed, solved)]
@@ -256,62 +252,40 @@ def _worked(
     judged: _Judged, binding: Binding, derivation: Derivation, stated: Sequence[Binding], solved: Solved
 ) -> _Judged:
     """Return the claim of a result that the answer's own values give, or that is another than they give."""
-    claim = judged.claim
-    worked = find_worked(binding, stated, solved.read)
-    if claim.confidence <= _CERTAIN:
-        return judged
-    if worked is not None and worked.holds:
-        if claim.confidence >= judged.accept:
-            return judged
-        evidence = ClaimEvidence(None, worked.program, worked.program, source="answer")
-        claim = replace(
-            claim, cause=Cause.DERIVED, confidence=_UNMISTAKABLE, evidence=evidence, rule=Rule.OWN_RESULT
-        )
-        return replace(judged, claim=claim, refuted=False, rests=worked.said)
+    claim, worked = judged.claim, find_worked(binding, stated, solved.read)
+    holds = worked is not None and worked.holds
     # A system prompt is full of examples: what it has by chance gives nothing.
     given = any(solved.sources[each.fact.source].kind is not SourceKind.SYSTEM for each in binding.equal)
-    if given or binding.frame.soft or binding.frame.negated:
+    if claim.confidence <= _CERTAIN or (claim.confidence >= judged.accept if holds else given):
         return judged
-    if worked is not None and _is_surely_other(worked, binding, stated, solved):
-        evidence = ClaimEvidence(None, worked.program, worked.program, source="answer")
+    evidence = None
+    if worked is not None and (holds or _is_surely_other(worked, binding, stated, solved)):
+        program = f"{worked.op}({', '.join(worked.said)}) = {worked.value:.10g}"
+        evidence = ClaimEvidence(None, program, program, source="answer")
     elif (total := _misprinted_total(binding, derivation)) is not None:
         evidence = _evidence_of_program(total, solved)
-    else:
+    if evidence is None:
         return judged
-    claim = replace(
-        claim, cause=Cause.OTHER_RESULT, confidence=_CERTAIN, evidence=evidence, rule=Rule.OWN_RESULT
-    )
-    return replace(judged, claim=claim, refuted=True, rests=())
+    cause, confidence = (Cause.DERIVED, _UNMISTAKABLE) if holds else (Cause.OTHER_RESULT, _CERTAIN)
+    claim = replace(claim, cause=cause, confidence=confidence, evidence=evidence, rule=Rule.OWN_RESULT)
+    rests = worked.said if worked is not None and holds else ()
+    return replace(judged, claim=claim, refuted=not holds, rests=rests)
 
 
 def _is_surely_other(worked: Worked, binding: Binding, stated: Sequence[Binding], solved: Solved) -> bool:
-    """Return whether outputs bear out all operands, and a total of them is misprinted or of a whole column."""
+    """Return whether outputs bear out all operands, and a total of them is misprinted."""
     operands = [each for each in stated if each.frame.text in worked.said]
     known = all(any(_is_output(found.fact, solved) for found in each.equal) for each in operands)
-    if not worked.surely or not known:
-        return False
-    exact = binding.frame.bound is Bound.EXACT
-    return worked.op is not Op.SUM or (
-        exact and (is_misprint_of(binding.frame, worked.value) or _is_whole_column(operands, solved))
-    )
+    return worked.surely and known and (worked.op is not Op.SUM or is_misprint_of(binding.frame, worked.value))  # fmt: skip  # noqa: E501
 
 
 def _misprinted_total(binding: Binding, derivation: Derivation) -> Derived | None:
     """Return the sum of a whole column of which a total is a misprint."""
-    if derivation.hits or binding.frame.bound is not Bound.EXACT:
+    frame = binding.frame
+    if derivation.hits or frame.bound is not Bound.EXACT or frame.soft or frame.negated:
         return None
     sums = [each for each in derivation.misses if each.op is Op.SUM and each.cued and len(each.operands) > 2]
-    return next((each for each in sums if is_misprint_of(binding.frame, each.value)), None)
-
-
-def _is_whole_column(operands: Sequence[Binding], solved: Solved) -> bool:
-    """Return whether values are those of one column in all rows of its table, each once."""
-    facts = [each.equal[0].fact for each in operands if each.equal]
-    columns = {(solved.base.records[fact.record].group, fact.path) for fact in facts}
-    group = next(iter(columns), (None, ()))[0]
-    if group is None or len(columns) != 1:
-        return False
-    return len(solved.base.groups[group]) == len(operands) == len({fact.record for fact in facts})
+    return next((each for each in sums if is_misprint_of(frame, each.value)), None)
 
 
 def _spare_written(judged: _Judged, written: frozenset[str]) -> _Judged:
@@ -361,34 +335,17 @@ def _is_known_name(binding: Binding) -> bool:
 def _relation(settled: Settled, solved: Solved) -> _Judged:
     """Return the claim of a superlative, a comparison or a quantifier that a column decided."""
     shown = settled.own if settled.holds or settled.rival is None else settled.rival
-    claim = Claim(
-        solved.read.answer[settled.start : settled.end],
-        settled.start,
-        settled.end,
-        settled.kind,
-        Verdict.UNCERTAIN,
-        Cause.DERIVED if settled.holds else Cause.OTHER_RESULT,
-        _KNOWN_NAME if settled.holds else _CERTAIN,
-        evidence_of(shown, solved, settled.program),
-        rule=_RELATION_RULES[settled.kind],
-    )
+    cause, confidence = (Cause.DERIVED, _KNOWN_NAME) if settled.holds else (Cause.OTHER_RESULT, _CERTAIN)
+    evidence, rule = evidence_of(shown, solved, settled.program), _RELATION_RULES[settled.kind]
+    claim = _open_claim(solved, (settled.start, settled.end), settled.kind, cause, confidence, evidence, rule)
     return _Judged(claim, 0.5, 0.0, not settled.holds)
 
 
 def _printed(printed: Printed, solved: Solved) -> _Judged:
     """Return the claim of an answer in words that says what was printed last."""
-    start, end = printed.start, printed.end
-    claim = Claim(
-        solved.read.answer[start:end],
-        start,
-        end,
-        ClaimKind.NAME,
-        Verdict.UNCERTAIN,
-        Cause.STATED,
-        _UNMISTAKABLE,
-        evidence_of(printed.fact, solved),
-        rule=Rule.PRINTED_RESULT,
-    )
+    place, evidence = (printed.start, printed.end), evidence_of(printed.fact, solved)
+    rule = Rule.PRINTED_RESULT
+    claim = _open_claim(solved, place, ClaimKind.NAME, Cause.STATED, _UNMISTAKABLE, evidence, rule)
     return _Judged(claim, 0.5, 0.0, refuted=False)
 
 
@@ -527,19 +484,7 @@ def _contents(fact: Fact, solved: Solved) -> frozenset[tuple[tuple[str, ...], Va
     return frozenset((each.path, each.value) for each in solved.base.by_record[fact.record])
 
 
-def _is_denied_by_field(start: int, end: int, solved: Solved) -> bool:
-    """Return whether a denial is about a value whose field denies as well: `unbilled`, `not_sent`."""
-    low, high = solved.read.sentence_at(solved.read.line_at(start), start)
-    for binding, _ in solved.values:
-        place = binding.frame.mention.start
-        if low <= place < high and -_BEHIND_DENIAL <= place - end <= _BEHIND_DENIAL:
-            fields = [each.fact.field for each in binding.equal[:1] if _is_output(each.fact, solved)]
-            if any(_DENYING_FIELD.search(field) for field in fields):
-                return True
-    return False
-
-
-def _direction(direction: Direction, judged: Sequence[_Judged], answer: str) -> _Judged:
+def _direction(direction: Direction, judged: Sequence[_Judged], solved: Solved) -> _Judged:
     """Return a direction's claim: settled by its two values where both are borne out."""
     places = {(each.mention.start, each.mention.end) for each in (direction.first, direction.last)}
     values = [each for each in judged if (each.claim.start, each.claim.end) in places]
@@ -549,25 +494,27 @@ def _direction(direction: Direction, judged: Sequence[_Judged], answer: str) -> 
     evidence = replace(source, text=program, derivation=program) if source is not None else None
     confidence = 0.95 if direction.fits and borne_out else _CERTAIN if borne_out else 0.5
     cause = Cause.DERIVED if direction.fits else Cause.OTHER_RESULT
-    text = answer[direction.start : direction.end]
-    claim = Claim(
-        text,
-        direction.start,
-        direction.end,
-        ClaimKind.COMPARISON,
-        Verdict.UNCERTAIN,
-        cause,
-        confidence,
-        evidence,
-        rule=Rule.DIRECTION,
-    )
+    place = direction.start, direction.end
+    claim = _open_claim(solved, place, ClaimKind.COMPARISON, cause, confidence, evidence, Rule.DIRECTION)
     return _Judged(claim, 0.5, 0.0, borne_out and not direction.fits)
 
 
 def _denial(start: int, end: int, solved: Solved) -> Claim:
     """Return the claim of a denial that no source bears out or refutes."""
-    text = solved.read.answer[start:end]
-    return Claim(text, start, end, ClaimKind.STATUS, Verdict.UNCERTAIN, Cause.OPEN, 0.5, None)
+    return _open_claim(solved, (start, end), ClaimKind.STATUS, Cause.OPEN, 0.5, None, None)
+
+
+def _open_claim(
+    solved: Solved,
+    place: tuple[int, int],
+    kind: ClaimKind,
+    cause: Cause,
+    confidence: float,
+    evidence: ClaimEvidence | None,
+    rule: Rule | None,
+) -> Claim:
+    text = solved.read.answer[slice(*place)]
+    return Claim(text, *place, kind, Verdict.UNCERTAIN, cause, confidence, evidence, rule=rule)
 
 
 def _reports(start: int, solved: Solved) -> bool:
@@ -593,17 +540,8 @@ def evidence_of(
     )
     shown = f"{'.'.join(part for part in fact.path if part)}: {value}" if any(fact.path) else value
     output = fact.source if kind is SourceKind.OUTPUT else None
-    return ClaimEvidence(
-        output,
-        shown,
-        derivation,
-        tuple(further),
-        fact.start,
-        fact.end,
-        text[fact.start : fact.end],
-        fact.record,
-        str(kind),
-    )
+    place = fact.start, fact.end, text[fact.start : fact.end]
+    return ClaimEvidence(output, shown, derivation, tuple(further), *place, fact.record, str(kind))
 
 
 def _evidence_of_program(derived: Derived, solved: Solved) -> ClaimEvidence:
