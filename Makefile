@@ -1,4 +1,5 @@
-# `make demo` shows the main job on embedded defaults, `make check` tests what is fast, `make test` everything.
+# `make demo` shows the main job on embedded defaults, `make check` tests what is fast, `make test` all that runs by
+# itself, and `make test-components` what runs beside Docker, gVisor, emulated machines and other products.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -10,15 +11,21 @@ WORKERS ?= 3
 PYTEST  := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 # A test run starts thousands of interpreters: none may compile each module anew.
 unexport PYTHONDONTWRITEBYTECODE
+COMPONENTS := docker or gvisor or machine or peers
 
-.PHONY: demo test check lint types unit fast explore map reference docs docs-version console pictures clean
+.PHONY: demo test test-components check lint types unit fast explore map reference docs docs-version console pictures clean
 
 demo: $(VENV)/.demo
 	$(BIN)/spanproof demo
 
-test: lint types unit
+# The types are checked while the tests run: neither needs two cores all the time.
+TOGETHER := $(MAKE) --no-print-directory -j2
 
-check: lint types fast
+test: lint
+	$(TOGETHER) types unit
+
+check: lint
+	$(TOGETHER) types fast
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -30,14 +37,18 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 unit: $(VENV)/.dev $(VENV)/.system
-	$(PYTEST)
+	$(PYTEST) -m "not ($(COMPONENTS))"
+
+# CI runs these after `make test`. Some products are built from source or installed the first time.
+test-components: $(VENV)/.dev $(VENV)/.system $(VENV)/.components
+	$(PYTEST) -m "$(COMPONENTS)"
 
 # What starts no sandbox, no collector and no installation, and measures no growth of time.
 fast: $(VENV)/.dev
-	$(PYTEST) -q -m "not docker" $(FAST) $(patsubst %,--ignore=tests/sandbox/scanners/%.py,test_growth test_hostile_text)
+	$(PYTEST) -q -m "not ($(COMPONENTS))" $(FAST) $(patsubst %,--ignore=tests/sandbox/scanners/%.py,test_growth test_hostile_text)
 
 # The property tests with examples that no run drew before.
-explore: $(VENV)/.dev $(VENV)/.system
+explore: $(VENV)/.dev $(VENV)/.system $(VENV)/.components
 	SPANPROOF_EXAMPLES=new $(PYTEST) -q -m hypothesis
 
 # The documentation as a site, in .cache/site: it loads nothing from elsewhere.
@@ -71,8 +82,10 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	@touch $@ $(VENV)/.demo
 
 # What the tests start beside Python. Missing programs are installed where apt-get can be used, else named.
-$(VENV)/.system: tests/system-packages.txt tests/install_system_packages.sh | $(VENV)/bin/python
-	sh tests/install_system_packages.sh tests/system-packages.txt
+$(VENV)/.system: tests/system-packages.txt
+$(VENV)/.components: tests/component-packages.txt
+$(VENV)/.system $(VENV)/.components: tests/install_system_packages.sh | $(VENV)/bin/python
+	sh tests/install_system_packages.sh $(filter %.txt,$^)
 	@touch $@
 
 # The console's bundle, which is committed: an installation needs no Node.
@@ -82,7 +95,7 @@ console: $(VENV)/.dev
 	cd collector/console && npm ci --no-audit --no-fund && npm run types && npm run build
 
 # The pictures of the console in the documentation: look at them before they are committed.
-pictures: $(VENV)/.dev $(VENV)/.system
+pictures: $(VENV)/.dev $(VENV)/.components
 	$(BIN)/python deploy/docs-site/pictures.py
 
 clean:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import time
@@ -21,7 +22,13 @@ settings.register_profile("same", _UNTIMED, derandomize=True, database=None)
 settings.register_profile("new", _UNTIMED, derandomize=False, print_blob=True)
 settings.load_profile(os.environ.get("SPANPROOF_EXAMPLES", "same"))
 
-_ON_MACHINES = {"e2b", "daytona", "kubernetes", "modal"}
+_BACKENDS = ("sandbox", "taped")
+"""Parameters that name a sandbox backend."""
+_ON_MACHINES = ("e2b", "daytona", "kubernetes", "modal")
+_WALLS = ("batch", "found", "wall")
+"""Parameters that name who starts the jail; its reduced tier, in an emulated container."""
+_PEERS = {"alertmanager", "broker", "browser", "helm", "mlflow", "node_modules", "phoenix"}
+"""Fixtures that start another product, or install it; a test that does so without one has the mark itself."""
 
 pytest_plugins = ["docker_daemon", "run_once"]
 
@@ -43,13 +50,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by the component that they start."""
     for item in items:
         given = getattr(item, "callspec", None)
-        values = [value for value in given.params.values() if isinstance(value, str)] if given else []
-        if "gvisor" in values:
+        named = given.params if given else {}
+        backends = {named[name] for name in _BACKENDS if name in named}
+        in_container = any(str(named.get(name)).startswith("reduced") for name in _WALLS)
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if "gvisor" in backends:
             item.add_marker("gvisor")
-        if "docker_daemon" in getattr(item, "fixturenames", ()) or {"docker", "gvisor"} & set(values):
+        if "docker_daemon" in fixtures or backends & {"docker", "gvisor"}:
             item.add_marker("docker")
-        if "served" in getattr(item, "fixturenames", ()) or _ON_MACHINES & set(values):
+        if in_container or "served" in fixtures or backends.intersection(_ON_MACHINES):
             item.add_marker("machine")
+        if fixtures & _PEERS:
+            item.add_marker("peers")
+
+
+def pytest_collection() -> None:
+    """Have no garbage collection while tests are collected: thousands, which stay to the end."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Have no garbage collection look at them again."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

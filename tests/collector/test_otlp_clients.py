@@ -23,6 +23,8 @@ from spanproof.collector.stages.otlp_client import Delivery, open_target
 from spanproof.config.model import Forward, Limits
 from spanproof.trace.otlp import attributes_of
 
+pytestmark = pytest.mark.peers
+
 
 class Kept:
     def __init__(self) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 from dataclasses import replace
 
+import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
@@ -136,6 +137,7 @@ def test_cohorts_beyond_the_bound_are_counted_together_and_rates_stay_whole():
     assert [each.value for each in folded] == [96]
 
 
+@pytest.mark.peers
 def test_what_a_trace_calls_itself_cannot_break_the_page():
     telemetry = Telemetry()
     hostile = 'a"b\\c\nd{e}\ud800\x00' + "x" * 1000

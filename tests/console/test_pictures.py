@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from PIL import Image
 
 ROOT = Path(__file__).parents[2]
@@ -14,6 +15,7 @@ LARGEST = 120_000
 LIT = (0xFF, 0xF3, 0xB0)
 
 
+@pytest.mark.peers
 def test_the_pictures_are_taken(tmp_path: Path) -> None:
     script = ROOT / "deploy" / "docs-site" / "pictures.py"
     command = [

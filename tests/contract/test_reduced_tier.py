@@ -15,7 +15,10 @@ HERE = Path(__file__).parent
 SUITES = sorted([*HERE.glob("test_sandbox_*.py"), *HERE.glob("test_recorded_*.py")])
 IN_CONTAINER = [sys.executable, str(ROOT / "tests/hostile/container.py")]
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="building a container takes root")
+pytestmark = [
+    pytest.mark.machine,
+    pytest.mark.skipif(os.geteuid() != 0, reason="building a container takes root"),
+]
 
 
 def run(user: str, *command: str) -> subprocess.CompletedProcess[str]:

@@ -26,7 +26,8 @@ ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 TOKEN = "a-token-of-the-tests"
 
-pytestmark = pytest.mark.timeout(1000)  # the Collector may have to be built first
+# the Collector may have to be built first
+pytestmark = [pytest.mark.peers, pytest.mark.timeout(1000)]
 
 
 def load(file: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -16,23 +16,29 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).parents[2]
 
 
-def test_it_builds_without_a_warning_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
-    site = tmp_path / "site"
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built without a warning."""
+    site = tmp_path_factory.mktemp("docs") / "site"
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)],
         cwd=ROOT, capture_output=True, text=True, timeout=300, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr
+    return site
+
+
+def test_it_builds_without_a_warning_and_loads_nothing_from_elsewhere(site: Path) -> None:
     foreign = re.compile(
         r"""<(?:script|img|iframe)[^>]*\ssrc=["']?(?:https?:)?//|<link[^>]*stylesheet[^>]*href=["']?(?:https?:)?//"""
     )
     for page in site.rglob("*.html"):
         assert not foreign.search(page.read_text(encoding="utf-8")), page
-    assert_search_works_in_a_file(site)
 
 
-def assert_search_works_in_a_file(site: Path) -> None:
+@pytest.mark.peers
+def test_search_works_in_a_file(site: Path) -> None:
     program = shutil.which("chromium") or pytest.fail("this test needs chromium (apt-get install chromium)")
     requested: list[str] = []
     with sync_playwright() as playwright:

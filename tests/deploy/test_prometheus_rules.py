@@ -4,8 +4,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 RULES = Path(__file__).parents[2] / "deploy" / "prometheus" / "rules.yaml"
 TESTS = Path(__file__).with_name("prometheus_rules_test.yaml")
+
+pytestmark = pytest.mark.peers
 
 
 def promtool(directory: Path, *arguments: str) -> None:

@@ -15,6 +15,8 @@ from .test_serve import cli, serving, stored
 PACKAGE = Path(__file__).parents[2] / "typescript"
 CODE = "lines = [1999, 2501]\nprint(sum(lines))"
 
+pytestmark = pytest.mark.peers
+
 
 @pytest.fixture(scope="module", autouse=True)
 def built() -> None:

@@ -61,11 +61,17 @@ def test_the_misquoting_agent_fails_and_the_mended_one_passes(write_suite, engin
 
 
 @pytest.mark.parametrize(
-    ("name", "tool"), [("mended", "refund_lines"), ("graph", "refund_cents"), ("handler", "look_up")]
+    ("target", "tool"),
+    [
+        ("support_agents:mended", "refund_lines"),
+        ("framework_agents:graph", "refund_cents"),
+        ("framework_agents:handler", "look_up"),
+    ],
 )
-def test_the_tools_of_each_framework_answer_from_the_record(write_suite, engine, tmp_path, name, tool):
+def test_the_tools_of_each_framework_answer_from_the_record(write_suite, engine, tmp_path, target, tool):
     must = [{"answer": {"contains": "45.00"}}, {"call": {"tool": tool, "args": {"order_id": "A-17"}}}]
-    found = run_experiment(agent(name), write_suite(refund={"must": must}), tmp_path / "x", engine, RECORDED)
+    suite = write_suite(refund={"must": must})
+    found = run_experiment(agent_in_module(target), suite, tmp_path / "x", engine, RECORDED)
     (trial,) = found.trials
     assert (trial.verdict, trial.reason, trial.unknown_calls) == (TrialVerdict.PASSED, "", ())
 

@@ -6,6 +6,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
@@ -46,6 +47,7 @@ def test_the_oldest_release_tested_is_the_oldest_that_is_named():
         assert Version(oldest[name]) == Version(bound.version), name
 
 
+@pytest.mark.peers
 def test_the_scenarios_hold_at_the_oldest_releases():
     where = oldest_releases()
     reported = (

@@ -10,7 +10,6 @@ are read as text.
 
 from __future__ import annotations
 
-import ast
 import io
 import re
 import subprocess
@@ -18,6 +17,7 @@ import sys
 import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,10 @@ ROOT = Path(__file__).parents[2]
 LISTS = Path(__file__).with_name("words.yaml")
 _TEXT = {".md", ".sh", ".toml", ".yaml", ".yml", ".txt", ".cfg", ""}
 _NOT_OURS = re.compile(
-    r"(^|/)(LICENSE|words\.yaml|constraints\.txt|weights\.txt|gitleaks\.toml|golden/.*|web/.*)$"
+    r"(^|/)(LICENSE|words\.yaml|constraints\.txt|weights\.txt|gitleaks\.toml|prompts\.txt|golden/.*|web/.*)$"
 )
+_BEFORE_A_STATEMENT = {"NEWLINE", "INDENT", "DEDENT", "ENCODING"}
+"""A string behind one of these is a docstring, or documents the assignment above it."""
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -48,6 +50,11 @@ class Lists:
     words: dict[str, str]
     exceptions: dict[str, re.Pattern[str]]
     vocabulary: tuple[str, ...]
+
+    @cached_property
+    def phrases(self) -> tuple[str, ...]:
+        """The words that are several."""
+        return tuple(word for word in self.words if " " in word)
 
 
 def read_lists(path: Path = LISTS) -> Lists:
@@ -90,16 +97,16 @@ def find_uses(root: Path, names: Iterable[str], lists: Lists) -> Iterator[Use]:
 def _words_in(line: str, lists: Lists) -> Iterator[str]:
     parts = [part.lower() for part in _PART.findall(line)]
     spaced = f" {' '.join(parts)} "
-    for word in lists.words:
+    for word in [*lists.words.keys() & parts, *(each for each in lists.phrases if f" {each} " in spaced)]:
         count = spaced.count(f" {word} ") if " " in word else parts.count(word)
-        if count and (exception := lists.exceptions.get(word)):
+        if exception := lists.exceptions.get(word):
             count -= len(exception.findall(line))
         yield from [word] * count
 
 
 def _pieces(source: str, *, messages: bool) -> Iterator[tuple[int, str]]:
     """Yield line number and text of names with what touches them, comments, docstrings, and messages."""
-    docstrings = _docstring_lines(source)
+    begins = True
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         kind = tokenize.tok_name[token.type]
         row = token.start[0]
@@ -107,22 +114,10 @@ def _pieces(source: str, *, messages: bool) -> Iterator[tuple[int, str]]:
             yield row, token.line[max(0, token.start[1] - 1) : token.end[1] + 2]  # `.stem`, `.tell()`
         elif kind == "COMMENT":
             yield row, token.string
-        elif kind in {"STRING", "FSTRING_MIDDLE"} and (
-            row in docstrings or (messages and " " in token.string)
-        ):
+        elif kind in {"STRING", "FSTRING_MIDDLE"} and (begins or (messages and " " in token.string)):
             for number, line in enumerate(token.string.splitlines()):
                 yield row + number, line
-
-
-def _docstring_lines(source: str) -> set[int]:
-    """Return the lines on which docstrings begin."""
-    return {
-        node.value.lineno
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    }
+        begins = kind in _BEFORE_A_STATEMENT or (begins and kind in {"COMMENT", "NL"})
 
 
 def describe(use: Use, lists: Lists) -> str:

@@ -12,8 +12,11 @@ import random
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
+import yaml
 from agents import Agent, ModelResponse, Runner, Usage, function_tool
 from agents import Model as SDKModel
 from langchain_core.language_models import BaseChatModel
@@ -279,10 +282,17 @@ def _returned_as_text(function):
     )
 
 
+@cache
+def _prompts(name: str) -> Any:
+    """The templates that smolagents reads for each agent anew."""
+    return yaml.safe_load(files("smolagents.prompts").joinpath(name).read_text(encoding="utf-8"))
+
+
 def _smolagents(task: str, turns: list, tools: tuple) -> None:
     CodeAgent(
         [tool(each) for each in tools],
         CodeModel(turns),
+        prompt_templates=_prompts("code_agent.yaml"),
         max_steps=8,
         verbosity_level=LogLevel.OFF,
         additional_authorized_imports=["pandas", "numpy.*", "json", "io", "string"],
@@ -291,7 +301,10 @@ def _smolagents(task: str, turns: list, tools: tuple) -> None:
 
 def _smolagents_calls(task: str, turns: list, tools: tuple) -> None:
     given = [tool(each) for each in (*tools, run_python)]
-    ToolCallingAgent(given, CallModel(turns), max_steps=8, verbosity_level=LogLevel.OFF).run(task)
+    prompts = _prompts("toolcalling_agent.yaml")
+    ToolCallingAgent(
+        given, CallModel(turns), prompt_templates=prompts, max_steps=8, verbosity_level=LogLevel.OFF
+    ).run(task)
 
 
 def _langgraph(task: str, turns: list, tools: tuple) -> None:

@@ -60,6 +60,16 @@ def test_every_attribute_is_written_or_read_somewhere():
                 assert constant in used, f"{name} is documented, and nothing writes or reads it"
 
 
+def test_every_constant_is_documented_and_every_attribute_has_one():
+    written = {
+        name
+        for module in (semconv.genai, semconv.openinference, semconv.spanproof)
+        for constant, name in vars(module).items()
+        if constant.isupper() and "." in name and not constant.endswith(("_EVENT", "_PREFIX"))
+    }
+    assert written == _NAMES, f"mend semconv/attributes.txt: {written ^ _NAMES}"
+
+
 def test_the_constants_are_the_names():
     assert semconv.spanproof.CODE_SOURCE == "spanproof.code.source"
     assert semconv.genai.OPERATION_NAME == "gen_ai.operation.name"

@@ -362,10 +362,10 @@ OF_ANSWER = ("digits", "small", "year", "spelled", "soft", "negated", "inexact",
 
 
 def control(trainer: Trainer, left: str) -> tuple[float, float]:
-    """Return how well a set's right and wrong values are told apart, as the area under the curve.
+    """Return how well a set's right and wrong values are separated, as the area under the curve.
 
-    First by the model that has not seen the set, then by one of its like that sees the answer alone: where the
-    second is not near .5, what was changed shows without the outputs.
+    First by the model that has not seen the set, then by one of its like that sees the answer alone: where
+    the second is not near .5, what was changed shows without the outputs.
     """
     seen = [place for place, name in enumerate(VALUE_FEATURES) if name in OF_ANSWER or name.startswith("is_")]
     rest = {name: rows for name, rows in trainer.data.items() if name != left}
@@ -470,7 +470,7 @@ def main() -> None:
             continue
         model, limits = trainer.model(left), trainer.limits(left)
         report(left, judge(model, data[left]), limits)
-        print("    values told apart: {:.2f}, by the answer alone: {:.2f}".format(*control(trainer, left)))
+        print("    values separated: {:.2f}, by the answer alone: {:.2f}".format(*control(trainer, left)))
         if options.left_out:
             options.left_out.mkdir(parents=True, exist_ok=True)
             (options.left_out / f"{left}.json").write_text(as_text(model, limits), encoding="utf-8")

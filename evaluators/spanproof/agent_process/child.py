@@ -1,8 +1,8 @@
 """The agent's own processes: `python -m spanproof.agent_process.child CONFIG CONTROL`.
 
-Prepares tools and frameworks, imports the agent's module once, and then runs each job that it is given in a
-fork of itself, so that a trial begins from a fresh process without its imports. Where the module started
-threads, which do not survive a fork, it runs one job itself and ends.
+Imports the agent's module once, prepares the tools of each framework that it imports, and then runs each job
+that it is given in a fork of itself, so that a trial begins from a fresh process without its imports. Where
+the module started threads, which do not survive a fork, it runs one job itself and ends.
 
 Jobs are paths, a line each, on stdin; what is answered goes to the descriptor CONTROL as lines of JSON: one
 when the module is loaded, then for each job the process that runs it, and its exit code.
@@ -19,7 +19,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -30,10 +30,14 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 
+from spanproof.agent_process.on_import import on_import
 from spanproof.agent_process.recorded_tools import RecordedTools, install
 from spanproof.instrumentors import register, set_cohort
 from spanproof.instrumentors.spans.ids import UnseededIdGenerator
 from spanproof.semconv import openinference
+
+FRAMEWORKS = {"smolagents": "smolagents", "langchain_core": "langchain", "agents": "openai-agents"}
+"""Name of the framework by its package."""
 
 
 class FileExporter(SpanExporter):
@@ -55,7 +59,7 @@ class AgentProcess:
     """The process that has the agent's module, and runs jobs."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        """Prepare tools and frameworks; nothing of the agent is imported yet."""
+        """Have tools and frameworks prepared as they are imported; nothing of the agent is yet."""
         sys.path[0:0] = config["path"]
         self._target: str = config["agent"]
         self._exporter = FileExporter()
@@ -65,10 +69,20 @@ class AgentProcess:
         self._provider.add_span_processor(SimpleSpanProcessor(self._exporter))
         trace.set_tracer_provider(self._provider)
         self._tools = RecordedTools(refuse=config["refuse"])
-        if config["tools"] == "recorded":
-            install(self._tools)
-        register(instrument=("smolagents", "langchain", "openai-agents"))
+        self._recorded: bool = config["tools"] == "recorded"
+        register(instrument=())
+        for package, framework in FRAMEWORKS.items():
+            on_import(package, partial(self._prepare, framework))
         self._found: Any = None
+
+    def _prepare(self, framework: str) -> None:
+        """Prepare a framework that was just imported."""
+        try:
+            if self._recorded:
+                install(self._tools, framework)
+        except ModuleNotFoundError:
+            return  # another package of this name
+        register(instrument=(framework,))
 
     def load(self) -> None:
         """Import the agent's module."""

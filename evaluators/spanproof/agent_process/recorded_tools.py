@@ -1,4 +1,4 @@
-"""Tools that answer from the record: installed in the agent's process, before its modules are imported.
+"""Tools that answer from the record: installed in each framework that the agent's process imports.
 
 Takes the recorded calls of a case. A call is a recorded one when tool and arguments are equal, as in a
 replay (`spanproof.evaluators.replay.matching`); equal calls are answered in the order of the record, and
@@ -80,17 +80,16 @@ class RecordedTools:
         return self._calls[tool][matching[min(given, len(matching) - 1)]]
 
 
-def install(tools: RecordedTools) -> None:
-    """Let the tools of each installed framework answer from the record.
+def install(tools: RecordedTools, framework: str) -> None:
+    """Let the tools of a framework answer from the record.
 
-    Must run before the agent's modules are imported, and before the frameworks are instrumented: the spans of
-    the tools are recorded around what is put in here.
+    Must run before the agent's modules use it, and before it is instrumented: the spans of the tools are
+    recorded around what is put in here.
+
+    Raises:
+        ModuleNotFoundError: the framework is not installed.
     """
-    for put_in in (_smolagents, _langchain, _openai_agents):
-        try:
-            put_in(tools)
-        except ModuleNotFoundError:
-            continue  # the framework is not installed
+    _PUT_IN[framework](tools)
 
 
 def _smolagents(tools: RecordedTools) -> None:
@@ -163,6 +162,9 @@ def _openai_agents(tools: RecordedTools) -> None:
         self.on_invoke_tool = on_invoke_tool
 
     tool_class.__init__ = __init__
+
+
+_PUT_IN = {"smolagents": _smolagents, "langchain": _langchain, "openai-agents": _openai_agents}
 
 
 def _rebuild_error(error: Mapping[str, str]) -> Exception:

@@ -1,23 +1,13 @@
-"""How an attribute is defined: its name, with all that the documentation says about it.
+"""The documentation of attributes, from `attributes.txt`: `docs/semconv.md` is made of it.
 
-`define` returns the name, so that a module's constant is the string to write; what else was said is kept for
-`docs/semconv.md`, which `python -m spanproof.semconv` prints.
+The modules of this package hold the names alone, so that an agent's process reads no documentation.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
-
-Type = Literal["string", "string[]", "int", "double", "boolean"]
-Place = Literal["span", "event", "resource"]
-Status = Literal["stable", "development", "OpenInference", "own"]
-"""Standing in the standard: OpenTelemetry's own words, else whose name it is."""
-
-GENAI: Final = "OTel semantic-conventions-genai"
-OTEL: Final = "OTel semantic-conventions"
-OPENINFERENCE: Final = "OpenInference semantic conventions"
-OURS: Final = "Spanproof"
+from functools import cache
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,41 +16,32 @@ class Attribute:
 
     Attributes:
         name: as it is written.
-        type: of its value.
+        type: of its value: `string`, `string[]`, `int`, `double` or `boolean`.
         example: a value, as one would print it.
         brief: what it says.
-        status: its standing.
+        status: its standing in the standard: OpenTelemetry's own words, else whose name it is.
         source: the document that names it.
-        place: what carries it.
+        place: what carries it: a `span`, an `event` or the `resource`.
     """
 
     name: str
-    type: Type
+    type: str
     example: str
     brief: str
-    status: Status
+    status: str
     source: str
-    place: Place = "span"
+    place: str = "span"
 
 
-_defined: dict[str, Attribute] = {}
-
-
-def define(
-    name: str,
-    type_: Type,
-    example: str,
-    brief: str,
-    *,
-    status: Status = "own",
-    source: str = OURS,
-    place: Place = "span",
-) -> str:
-    """Define an attribute; returns its name."""
-    _defined[name] = Attribute(name, type_, example, brief, status, source, place)
-    return name
-
-
+@cache
 def attributes() -> tuple[Attribute, ...]:
     """Return all attributes, in the order of their definition."""
-    return tuple(_defined.values())
+    found: list[Attribute] = []
+    source = ""
+    for line in Path(__file__).with_name("attributes.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            source = line.strip("[]")
+        elif line and not line.startswith("#"):
+            name, type_, place, status, example, brief = line.split(" | ")
+            found.append(Attribute(name, type_, example, brief, status, source, place))
+    return tuple(found)

@@ -1,10 +1,10 @@
-"""The documentation of all attributes, made of their definitions."""
+"""The page of all attributes."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from spanproof.semconv.definition import GENAI, OPENINFERENCE, OTEL, OURS, attributes
+from spanproof.semconv.definition import attributes
 
 _HEAD: Final = """\
 # Attributes
@@ -20,25 +20,25 @@ span, an event (a score's: log record and evaluator span), or the resource.
 This page is printed by `python -m spanproof.semconv`.
 """
 _SECTIONS: Final = {
-    OURS: """\
+    "Spanproof": """\
 ## Spanproof's own
 
 Source: `instrumentors/spanproof/semconv/spanproof.py`. Code execution has no merged convention
 (November 2026). The event `spanproof.instrumentor.error` says that an error of the
 instrumentor was kept from the host.
 """,
-    GENAI: """\
+    "OTel semantic-conventions-genai": """\
 ## OpenTelemetry GenAI
 
 Source: github.com/open-telemetry/semantic-conventions-genai. Operations: `invoke_agent`, `chat`,
 `execute_tool`, `plan`.
 """,
-    OTEL: """\
+    "OTel semantic-conventions": """\
 ## OpenTelemetry
 
 Source: github.com/open-telemetry/semantic-conventions, recording errors and exceptions.
 """,
-    OPENINFERENCE: """\
+    "OpenInference semantic conventions": """\
 ## OpenInference
 
 Source: github.com/Arize-ai/openinference, `spec/semantic_conventions.md`. Onto the spans it forwards, the

@@ -51,6 +51,16 @@ def test_faithful_answers_are_seldom_accused(judged):
     assert shares(judged, "grounded")[Verdict.CONTRADICTED] <= 0.03
 
 
+def test_no_rule_accuses_a_faithful_answer(judged):
+    accused = [
+        (answer, claim.text, claim.rule)
+        for label, _, answer, grounding in judged
+        for claim in grounding.claims
+        if label == "grounded" and claim.verdict is Verdict.CONTRADICTED and claim.rule is not None
+    ]
+    assert not accused
+
+
 def test_faithful_answers_are_accepted(judged):
     assert shares(judged, "grounded")[Verdict.GROUNDED] >= 0.4
 

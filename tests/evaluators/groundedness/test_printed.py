@@ -73,7 +73,7 @@ def test_one_that_says_more_or_less_stays_open(output: str, task: str, answer: s
         (SALES, "Which product has the highest revenue?", "Phone or Laptop", Verdict.UNCERTAIN),
     ],
 )
-def test_a_name_is_held_against_what_the_question_asks(
+def test_a_name_is_held_against_the_superlative_of_the_question(
     output: str, task: str, answer: str, verdict: Verdict
 ) -> None:
     assert ground([output], answer, task).verdict is verdict

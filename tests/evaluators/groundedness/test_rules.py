@@ -56,3 +56,28 @@ def test_a_rule_decides_its_example(rule):
     assert decided, f"no claim of {answer!r} is {verdict}"
     without = ground(outputs, answer, TASK, without_rules=[rule])
     assert all(claim.rule is not rule for claim in without.claims)
+
+
+@pytest.mark.parametrize(
+    ("output", "task", "answer"),
+    [
+        ("0.044270833333333336", "Which share of the wells failed?", "6.4 % of the wells failed."),
+        ("1539.15", "What do all rooms bring?", "All rooms bring 1,847.15."),
+    ],
+)
+def test_another_value_than_the_one_printed_last_is_contradicted(output, task, answer):
+    (claim,) = ground(["well,state\nA1,ok", output], answer, task).claims
+    assert (claim.verdict, claim.rule) == (Verdict.CONTRADICTED, Rule.ONLY_VALUE)
+
+
+@pytest.mark.parametrize(
+    ("output", "task", "answer"),
+    [
+        ("0.9731", "How good is the model?", "The error rate is 2.69%."),
+        ("1539.15", "I have a budget of 2000. What is left?", "You have $460.85 left."),
+        ("273.15", "How warm is it?", "It is 0 degrees Celsius."),
+        ("12", "What do they cost?", "They cost $451.20."),
+    ],
+)
+def test_what_a_printed_value_may_have_become_is_not(output, task, answer):
+    assert ground([output], answer, task).verdict is not Verdict.CONTRADICTED

@@ -107,6 +107,7 @@ def test_no_pytest_that_starts_meanwhile_closes_the_directory_of_environments(
     assert all(parent.stat().st_mode & 0o001 for parent in directory.parents)
 
 
+@pytest.mark.machine
 @pytest.mark.skipif(os.geteuid() != 0, reason="building a container takes root")
 @pytest.mark.parametrize("user", ["root", "user"])
 def test_the_suite_of_environments_passes_in_the_reduced_tier(user: str) -> None:
@@ -125,6 +126,7 @@ def test_the_suite_of_environments_passes_in_the_reduced_tier(user: str) -> None
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
 
 
+@pytest.mark.machine
 @pytest.mark.skipif(os.geteuid() != 0, reason="building a container takes root")
 def test_root_learns_where_environments_may_lie_in_the_reduced_tier(wheels: Wheels, tmp_path: Path) -> None:
     wheels.add("alpha", "1.0", {"alpha.py": ""})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.sandbox.scanners.catalogue import words_of
+from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.sandbox.scanners.python.sinks import LIBRARIES

@@ -13,7 +13,7 @@ from typing import Any, Final
 from opentelemetry.trace import Span
 
 from spanproof.instrumentors.content.capture import Content
-from spanproof.instrumentors.content.texts import text_of
+from spanproof.instrumentors.content.texts import elements, text_of
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
@@ -21,6 +21,18 @@ _REMEMBERED: Final = 4
 """Calls to compare with: action steps and planning steps of one run have a history each."""
 _MAX_READ: Final = 2_048
 """Messages of a run that are remembered as read."""
+REQUEST_PARAMETERS: Final = {
+    "temperature": genai.REQUEST_TEMPERATURE,
+    "max_tokens": genai.REQUEST_MAX_TOKENS,
+    "top_p": genai.REQUEST_TOP_P,
+    "seed": genai.REQUEST_SEED,
+}
+"""Parameters of a model's call that are recorded, by the name that frameworks give them."""
+_FINISH_REASONS: Final = {
+    **dict.fromkeys(("tool_calls", "function_call", "tool_use"), "tool_call"),
+    **dict.fromkeys(("max_tokens", "MAX_TOKENS"), "length"),
+    **dict.fromkeys(("end_turn", "STOP"), "stop"),
+}
 _SAYING: Final = {"text", "tool_call_response"}
 """Parts that a backend shows as text."""
 
@@ -141,6 +153,19 @@ def record_usage(content: Content, given: object, written: object) -> None:
     if type(written) is int:
         content.attributes[genai.USAGE_OUTPUT_TOKENS] = written
         content.attributes[openinference.LLM_TOKEN_COUNT_COMPLETION] = written
+
+
+def name_finish(reason: str | None, tool_calls: object) -> str:
+    """Return why a model stopped in the words of the conventions, by its calls where it does not say."""
+    if reason is not None:
+        return _FINISH_REASONS.get(reason, reason)
+    return "tool_call" if elements(tool_calls) else "stop"
+
+
+def record_agent(content: Content, name: str | None) -> None:
+    """Put an agent's name onto its span."""
+    content.fact(genai.AGENT_NAME, name)
+    content.fact(openinference.AGENT_NAME, name)
 
 
 def record_output(content: Content, document: dict[str, Any], finish_reason: str) -> None:

@@ -9,7 +9,7 @@ Where other code has wrapped our function in the meantime it stays in place, and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
 from types import FunctionType, ModuleType, SimpleNamespace
@@ -20,6 +20,8 @@ from spanproof.instrumentors.frameworks.diagnostics import swallowed
 from spanproof.instrumentors.frameworks.fork_safe import ForkSafeLock
 
 Method = Callable[..., Any]
+Args = Sequence[Any]
+Kwargs = Mapping[str, Any]
 Hook = Callable[[Method, Any, tuple[Any, ...], dict[str, Any]], Any]
 
 _lock = ForkSafeLock()

@@ -8,11 +8,12 @@ long text is parsed only in the process of `long_sources`, which is ended when i
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 
 import tree_sitter
 
-from spanproof.sandbox.scanners.source import LONG
+from spanproof.sandbox.scanners.source import LONG, Place
 
 _limit: float = LONG
 
@@ -28,6 +29,19 @@ def parse(language: str, data: bytes) -> tree_sitter.Tree | None:
     if len(data) > _limit:
         return None
     return tree_sitter.Parser(_language(language)).parse(data)
+
+
+def place_of(node: tree_sitter.Node, lines: Sequence[bytes]) -> Place:
+    """Return the place of a node in characters; the grammars count bytes."""
+    (row, column), (end_row, end_column) = node.start_point, node.end_point
+    return Place(
+        row + 1, _characters(lines, row, column), end_row + 1, _characters(lines, end_row, end_column)
+    )
+
+
+def _characters(lines: Sequence[bytes], row: int, column: int) -> int:
+    line = lines[row] if row < len(lines) else b""
+    return column + 1 if line.isascii() else len(line[:column].decode("utf-8", "ignore")) + 1
 
 
 @lru_cache(maxsize=4)

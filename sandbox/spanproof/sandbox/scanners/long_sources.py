@@ -8,7 +8,6 @@ can interrupt a parser in this process.
 from __future__ import annotations
 
 import base64
-import pickle
 import signal
 from dataclasses import replace
 from typing import Final
@@ -19,7 +18,7 @@ from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.report import Report, read_finding
 from spanproof.sandbox.scanners.source import Source
 from spanproof.sandbox.scanners.voting import Vote
-from spanproof.sandbox.scanners.worker_process import WorkerEnded, WorkerProcess
+from spanproof.sandbox.scanners.worker_process import WorkerEnded, WorkerProcess, pack_policy
 
 _WALL: Final = 30
 """Times as long on the clock as of the processor, for busy machines."""
@@ -31,7 +30,7 @@ class LongSources:
     def __init__(self, policy: Policy, salt: bytes) -> None:
         ours = replace(policy, overrides=(), scanner_files=(), bandit=False, toxicity=False)
         greeting = {
-            "policy": base64.b64encode(pickle.dumps(ours)).decode(),
+            "policy": pack_policy(ours),
             "salt": base64.b64encode(salt).decode(),
         }
         self._process = WorkerProcess("spanproof.sandbox.scanners.long_worker", greeting)

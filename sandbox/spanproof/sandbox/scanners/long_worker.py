@@ -8,18 +8,16 @@ from __future__ import annotations
 import base64
 import json
 import math
-import pickle
 import resource
 import sys
 import time
 from dataclasses import asdict
 
-from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners import grammar
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.source import Source
-from spanproof.sandbox.scanners.worker_process import Answer
+from spanproof.sandbox.scanners.worker_process import send_answer, unpack_policy
 
 
 def main() -> None:
@@ -27,24 +25,18 @@ def main() -> None:
     grammar.lift_limit()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     greeting = json.loads(sys.stdin.readline())
-    # Our own parent wrote it, to our own stdin: the one place where a pickle is as trusted as this line.
-    policy: Policy = pickle.loads(base64.b64decode(greeting["policy"]))  # noqa: S301
-    pipeline = Pipeline.of_languages(policy, base64.b64decode(greeting["salt"]))
-    _answer({})
+    pipeline = Pipeline.of_languages(unpack_policy(greeting["policy"]), base64.b64decode(greeting["salt"]))
+    send_answer(sys.stdout, {})
     for line in sys.stdin:
         request = json.loads(line)
         limit = math.ceil(time.process_time() + request["seconds"])
         resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
         report = Report()
         votes = pipeline.run(report, Source(request["language"], request["text"]))
-        _answer(
+        send_answer(
+            sys.stdout,
             {
                 "findings": [asdict(one) for one in report.findings()],
                 "votes": [(one.scanner, one.verdict, one.failed) for one in votes],
-            }
+            },
         )
-
-
-def _answer(answer: Answer) -> None:
-    sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()

@@ -12,26 +12,20 @@ from functools import cache
 from types import ModuleType
 from typing import Final
 
+from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.secret_formats import find_all
 from spanproof.sandbox.scanners.source import Source
-from spanproof.sandbox.words import words
 
+_KNOWLEDGE: Final = read_sections("personal")
+_NAMES: Final = _KNOWLEDGE["names"]
 _CARD: Final = re.compile(r"(?<![\w.+-])[2-6](?:[ -]?[0-9]){12,18}(?![\w-]|\.[0-9])")
 _BRANDS: Final = re.compile(
     r"4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})|(?:5[1-5]|2[2-7])[0-9]{14}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}"
     r"|(?:6011|65[0-9]{2}|64[4-9][0-9])[0-9]{12}|35[0-9]{14}|62[0-9]{14,17}"
 )
 _ACCOUNT: Final = re.compile(r"(?<![\w-])[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![\w-])")
-_LENGTHS: Final = {
-    one[:2]: int(one[2:])
-    for one in words(
-        "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 EE20 EG29"
-        " ES24 FI18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20"
-        " LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MR27 MT31 MU30 NL18 NO15 PK24 PL28 PS29 PT25"
-        " QA29 RO24 RS22 SA24 SC31 SE24 SI19 SK24 SM27 ST25 SV28 TN24 TR26 UA29 VA22 VG24 XK20"
-    )
-}
+_LENGTHS: Final = {one[:2]: int(one[2:]) for one in _KNOWLEDGE["accounts"]["lengths"].split()}
 """Characters of a bank account number, by country."""
 
 _SOCIAL: Final = re.compile(
@@ -59,15 +53,6 @@ def scan(context: Context, source: Source) -> None:
         context.add_secret(
             f"personal.{rule}", source.place(start, end), f"holds {_NAMES[rule]}", text[start:end]
         )
-
-
-_NAMES: Final = {
-    "card": "the number of a payment card",
-    "bank-account": "the number of a bank account",
-    "social-security": "a social security number",
-    "email": "an e-mail address",
-    "phone": "a phone number",
-}
 
 
 def _find(text: str) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -7,9 +7,8 @@ scanners like any other. Code of the user is never loaded into this process, be 
 from __future__ import annotations
 
 import base64
-import pickle
 import sys
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import entry_points
 
 from spanproof.sandbox.errors import PolicyError
@@ -19,7 +18,7 @@ from spanproof.sandbox.scanners.plugins import GROUP
 from spanproof.sandbox.scanners.report import read_finding
 from spanproof.sandbox.scanners.scanner import Scanner
 from spanproof.sandbox.scanners.source import Source
-from spanproof.sandbox.scanners.worker_process import WorkerEnded, WorkerProcess
+from spanproof.sandbox.scanners.worker_process import WorkerEnded, WorkerProcess, pack_policy
 
 
 class ScannerFailed(Exception):  # noqa: N818 - named after what happened
@@ -32,8 +31,7 @@ def load_scanners(policy: Policy) -> list[Scanner]:
     Raises:
         PolicyError: one of them cannot be loaded.
     """
-    greeting = {"policy": base64.b64encode(pickle.dumps(policy)).decode()}
-    process = WorkerProcess("spanproof.sandbox.scanners.plugin_worker", greeting)
+    process = WorkerProcess("spanproof.sandbox.scanners.plugin_worker", {"policy": pack_policy(policy)})
     try:
         answer = process.start()
     except OSError as problem:
@@ -59,7 +57,13 @@ def load_scanners(policy: Policy) -> list[Scanner]:
 
 def has_plugins(policy: Policy) -> bool:
     """Whether there is any scanner of the user to run."""
-    return policy.bandit or policy.toxicity or bool(policy.scanner_files) or bool(entry_points(group=GROUP))
+    return policy.bandit or policy.toxicity or bool(policy.scanner_files) or _are_installed(tuple(sys.path))
+
+
+@cache
+def _are_installed(_path: tuple[str, ...]) -> bool:
+    """Whether a distribution on the path brings a scanner; to look reads a file of every distribution."""
+    return bool(entry_points(group=GROUP))
 
 
 def _scan(process: WorkerProcess, index: int, context: Context, source: Source) -> None:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import base64
 import json
 import os
-import pickle
 import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import IO, Any
+from typing import Any
 
 from spanproof.sandbox.errors import PolicyError
 from spanproof.sandbox.policy import Policy
@@ -25,6 +24,7 @@ from spanproof.sandbox.scanners.plugins import installed_scanners, scanners_in
 from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.scanner import Scanner
 from spanproof.sandbox.scanners.source import Source
+from spanproof.sandbox.scanners.worker_process import send_answer, unpack_policy
 
 _GRACE_S = 5
 """What a scanner gets beyond its time before the process ends itself, should its parent be gone."""
@@ -37,21 +37,20 @@ def main() -> None:
     os.dup2(2, 1)
     requests = sys.stdin
     start = json.loads(requests.readline())
-    # Our own parent wrote it, to our own stdin: the one place where a pickle is as trusted as this line.
-    policy: Policy = pickle.loads(base64.b64decode(start["policy"]))  # noqa: S301
+    policy = unpack_policy(start["policy"])
     try:
         scanners = load(policy)
     except PolicyError as problem:
-        _answer(answers, {"problem": str(problem)})
+        send_answer(answers, {"problem": str(problem)})
         return
     described = [
         {"name": one.name, "languages": None if one.languages is None else sorted(one.languages)}
         for one in scanners
     ]
-    _answer(answers, {"scanners": described})
+    send_answer(answers, {"scanners": described})
     boundary = Boundary(policy)
     for line in requests:
-        _answer(answers, _scanned(boundary, scanners, json.loads(line)))
+        send_answer(answers, _scanned(boundary, scanners, json.loads(line)))
 
 
 def load(policy: Policy) -> list[Scanner]:
@@ -86,11 +85,6 @@ def _scanned(boundary: Boundary, scanners: Sequence[Scanner], request: dict[str,
     finally:
         signal.alarm(0)
     return {"findings": [asdict(one) for one in report.findings()]}
-
-
-def _answer(answers: IO[str], answer: dict[str, Any]) -> None:
-    answers.write(json.dumps(answer) + "\n")
-    answers.flush()
 
 
 if __name__ == "__main__":

@@ -16,10 +16,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.source import lower_case
-from spanproof.sandbox.words import words
 
+KNOWLEDGE: Final = read_sections("secrets")
 _RULES_FILE: Final = Path(__file__).with_name("data") / "gitleaks.toml"
 
 _NEAR: Final = 100
@@ -37,17 +38,11 @@ _LEAST_ENTROPY: Final = 2.8
 _RUN: Final = re.compile(r"(?<![\w+/=~.:%|!$-])[\w+/=~.:%|!$-]{14,}+")
 """What may be a secret, but for `_SHORT`: in a text without one the keywords are not looked for."""
 
-_SHORT: Final = words(
-    "command-password curl-auth-user http-auth-user hashicorp-tf-password kubernetes-secret-yaml"
-    " nuget-config-password postgres-password-file zapier-webhook"
-)
+_SHORT: Final = words_of(KNOWLEDGE["words"], "short")
 
 _CLASSES: Final = {
-    "[:alnum:]": "0-9A-Za-z",
-    "[:alpha:]": "A-Za-z",
-    "[:digit:]": "0-9",
-    "[:xdigit:]": "0-9A-Fa-f",
-}
+    "[:alnum:]": "0-9A-Za-z", "[:alpha:]": "A-Za-z", "[:digit:]": "0-9", "[:xdigit:]": "0-9A-Fa-f",
+}  # fmt: skip
 
 _REWRITTEN: Final = (
     # Where a match begins does not matter, and what follows the possessive classes is not in them.
@@ -58,22 +53,8 @@ _BY_NAME: Final = r"[\w.-]{0,50}?"
 """The beginning of gitleaks' patterns for values that only a provider's name before them makes a secret."""
 
 
-_SPELLED: Final = {
-    "aws": "AWS", "gcp": "GCP", "github": "GitHub", "gitlab": "GitLab", "openai": "OpenAI", "api": "API",
-    "npm": "npm", "oauth": "OAuth", "pypi": "PyPI", "json": "JSON", "jwt": "JWT", "id": "ID", "url": "URL",
-    "ca": "CA", "pat": "PAT", "ptt": "PTT", "rrt": "RRT", "scim": "SCIM", "cicd": "CI/CD", "ad": "AD",
-    "yaml": "YAML", "xai": "xAI", "nvidia": "NVIDIA", "clickhouse": "ClickHouse", "hashicorp": "HashiCorp",
-    "circleci": "CircleCI", "nuget": "NuGet", "posthog": "PostHog", "langsmith": "LangSmith",
-    "linkedin": "LinkedIn", "devops": "DevOps", "hubspot": "HubSpot", "mailersend": "MailerSend",
-    "elevenlabs": "ElevenLabs", "putty": "PuTTY", "sendgrid": "SendGrid", "digitalocean": "DigitalOcean",
-    "1password": "1Password",
-}  # fmt: skip
-_TWO_WORDS: Final = (
-    ("stripe-style", "Stripe-style"),
-    ("new-relic", "New Relic"),
-    ("hugging-face", "Hugging Face"),
-)
-"""Providers whose name is two words of an id."""
+_SPELLED: Final = KNOWLEDGE["spelled"]
+"""How parts of a format's name are written, those of two words first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +113,7 @@ class Secret(NamedTuple):
 
 
 def _read_formats() -> Iterator[Format]:
-    ours = read_sections("secrets")["formats"]
+    ours = KNOWLEDGE["formats"]
     for name, entry in ours.items():
         keywords, pattern = entry.split(maxsplit=1)
         yield Format(name, tuple(keywords.split(",")), pattern)
@@ -216,16 +197,10 @@ def _is_candidate(run: str) -> bool:
 
 def format_title(name: str) -> str:
     """A format's name for people: `github-token` is a GitHub token."""
-    for start, provider in _TWO_WORDS:
-        if name.startswith(f"{start}-"):
-            return " ".join([provider, *map(_spell, name[len(start) + 1 :].split("-"))])
-    first, *rest = name.split("-")
-    provider = first if name == "private-key" else _SPELLED.get(first) or first.capitalize()
-    return " ".join([provider, *map(_spell, rest)])
-
-
-def _spell(word: str) -> str:
-    return _SPELLED.get(word, word)
+    provider = next((one for one in _SPELLED if name.startswith(f"{one}-")), name.partition("-")[0])
+    rest = name[len(provider) + 1 :].split("-")
+    spelled = "private" if name == "private-key" else _SPELLED.get(provider) or provider.capitalize()
+    return " ".join([spelled, *(_SPELLED.get(word, word) for word in rest if word)])
 
 
 def mask_secrets(text: str, name: Callable[[str], str]) -> str:

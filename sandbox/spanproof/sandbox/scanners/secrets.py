@@ -13,11 +13,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.secret_formats import (
     ALLOWED,
     ALLOWED_BY_NAME,
+    KNOWLEDGE,
     Secret,
     entropy,
     find_all,
@@ -25,7 +27,6 @@ from spanproof.sandbox.scanners.secret_formats import (
     format_title,
 )
 from spanproof.sandbox.scanners.source import Source
-from spanproof.sandbox.words import words
 
 _ASSIGNED = re.compile(
     # The possessive quantifiers keep a long run of such names linear.
@@ -37,32 +38,14 @@ _ASSIGNED = re.compile(
     r"|(?P<bare>[\w+/.~|!%^-]{16,200}+={0,2}+)(?![\w(\[{:/@*$]))"
 )
 _ASSIGNED_WORDS: Final = ("secret", "token", "pass", "pwd", "api", "key", "auth", "cred", "identified", "pw")
+_WORDS: Final = KNOWLEDGE["words"]
 _LITERAL = re.compile(r"""["']([A-Za-z0-9+/=_.|!\-]{24,200}+)["']""")
 
-_SECRET_WORDS: Final = words(
-    "secret secrets token tokens password passwd passphrase pass pwd pw key keys apikey auth authorization"
-    " bearer credential credentials cred creds pat license signing"
-)
+_SECRET_WORDS: Final = words_of(_WORDS, "secret")
 _SECRET_PART = re.compile(r"(?i)secret|token|passw|passphrase|api_?key|accesskey")
-_DIGEST_WORDS: Final = words(
-    "sha sha1 sha256 sha384 sha512 md5 crc crc32 digest hash hashes checksum etag commit revision uuid guid"
-    " fingerprint thumbprint integrity nonce salt public image src href cid ksuid ulid sitekey"
-)
-"""Words of a name, wherever they stand in it, whose value is random and no secret."""
-
-_DATA_WORDS: Final = words(
-    "id ids identifier kid name names path paths file files url uri type types count limit length size field"
-    " fields label column version alias prefix suffix pattern regex header format endpoint expiry ttl index"
-    " cursor page"
-)
-"""Last words of a name that say something about a secret, and hold none."""
-
-_KEYS_OF_DATA: Final = words(
-    "cache partition primary foreign sort object s3 bucket idempotency dedup routing row group next page"
-    " column translation i18n sequence message storage map dict json yaml query sharding lookup continuation"
-    " csrf"
-)
-"""Words before `key` or `token` that make it one of data."""
+_DIGEST_WORDS: Final = words_of(_WORDS, "digest")
+_DATA_WORDS: Final = words_of(_WORDS, "data")
+_KEYS_OF_DATA: Final = words_of(_WORDS, "keys-of-data")
 
 _LONG: Final = 60
 """Characters of a value above which words occur in it by chance."""

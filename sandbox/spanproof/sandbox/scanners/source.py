@@ -10,28 +10,19 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from spanproof.sandbox.catalogue import by_word, words_of
+from spanproof.sandbox.scanners.catalogue import read_sections
+
 if TYPE_CHECKING:
     from spanproof.sandbox.scanners.python.parse import Parsed
 
 
-_ALIASES: Final = {
-    "py": "python", "python3": "python", "py3": "python", "ipython": "python", "pycon": "python",
-    "sh": "bash", "shell": "bash", "zsh": "bash", "console": "bash", "shell-session": "bash", "ksh": "bash",
-    "dash": "bash", "sqlite": "sql", "postgres": "sql", "postgresql": "sql", "mysql": "sql", "duckdb": "sql",
-    "tsql": "sql", "js": "javascript", "node": "javascript", "jsx": "javascript", "mjs": "javascript",
-    "ts": "typescript", "tsx": "typescript", "yml": "yaml", "rb": "ruby", "golang": "go", "rs": "rust",
-    "cpp": "c++", "cc": "c++", "cxx": "c++", "csharp": "c#", "cs": "c#", "kt": "kotlin", "pl": "perl",
-    "jl": "julia", "ps1": "powershell", "pwsh": "powershell", "rscript": "r",
-}  # fmt: skip
-
-DATA_LANGUAGES: Final = frozenset({"json", "yaml", "text", "markdown", "csv", "toml", "xml", "css"})
+_LANGUAGES: Final = read_sections("languages")
+_ALIASES: Final = by_word(_LANGUAGES["aliases"])
+DATA_LANGUAGES: Final = words_of(_LANGUAGES["kinds"], "data")
 """What is read, not run: the text scanners are enough."""
 
-KNOWN_LANGUAGES: Final = (
-    "python", "bash", "sql", "javascript", "typescript", *sorted(DATA_LANGUAGES), "html", "java",
-    "go", "php", "c", "c++", "c#", "rust", "ruby", "r", "perl", "kotlin", "swift", "scala", "julia", "lua",
-    "powershell",
-)  # fmt: skip
+KNOWN_LANGUAGES: Final = tuple(_LANGUAGES["kinds"]["known"].split())
 """Names of languages, for errors that name the nearest one; others are taken too."""
 
 

@@ -15,9 +15,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.policy import READ_VERBS, SqlRule
 from spanproof.sandbox.scanners.boundary import Action, Boundary, Pieces
-from spanproof.sandbox.scanners.catalogue import read_sections, words_of
+from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.literals import find_place
 from spanproof.sandbox.scanners.model import Verdict

@@ -13,23 +13,22 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, Final
 
-from spanproof.sandbox.scanners.catalogue import read_sections, words_of
+from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.context import Context
-from spanproof.sandbox.scanners.python.parse import nodes_below
+from spanproof.sandbox.scanners.python.parse import column_of, nodes_below
 from spanproof.sandbox.scanners.source import Place, Source
 from spanproof.sandbox.scanners.weak_python import CALLS, judge_assignment, judge_comparison, judge_definition
-from spanproof.sandbox.scanners.weak_python.names import Names
+from spanproof.sandbox.scanners.weak_python.names import KNOWLEDGE, WORDS, Names
 
 LANGUAGES: Final = frozenset({"python", "javascript", "typescript", "bash"})
 
-_KNOWLEDGE: Final = read_sections("weaknesses")
-_MESSAGES: Final = _KNOWLEDGE["messages"]
-_WORDS: Final = words_of(_KNOWLEDGE["python"], "words")
+_MESSAGES: Final = KNOWLEDGE["messages"]
+_WORDS: Final = words_of(WORDS, "words")
 
 
 @lru_cache(maxsize=2)
 def _patterns(language: str) -> list[tuple[str, re.Pattern[str]]]:
-    return [(rule, re.compile(pattern)) for rule, pattern in _KNOWLEDGE[language].items()]
+    return [(rule, re.compile(pattern)) for rule, pattern in KNOWLEDGE[language].items()]
 
 
 def scan(context: Context, source: Source) -> None:
@@ -76,21 +75,14 @@ _JUDGES: Final[dict[type[ast.AST], tuple[Callable[[Names, Any], Iterator[tuple[s
 
 
 def _place(node: ast.expr | ast.stmt, lines: list[str]) -> Place:
-    """A node's place in characters; the tree counts bytes. A definition's place is its first line."""
+    """A node's place. A definition's place is its first line."""
     end_line = node.end_lineno or node.lineno
     end_offset = node.end_col_offset or 0
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         end_line, end_offset = node.lineno, node.col_offset + 3
     return Place(
         node.lineno,
-        _column(lines, node.lineno, node.col_offset),
+        column_of(lines, node.lineno, node.col_offset),
         end_line,
-        _column(lines, end_line, end_offset),
+        column_of(lines, end_line, end_offset),
     )
-
-
-def _column(lines: list[str], line: int, offset: int) -> int:
-    text = lines[line - 1] if line <= len(lines) else ""
-    if text.isascii():
-        return offset + 1
-    return len(text.encode("utf-8", "replace")[:offset].decode("utf-8", "ignore")) + 1

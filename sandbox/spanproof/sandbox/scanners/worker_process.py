@@ -7,8 +7,10 @@ at a time.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
+import pickle
 import select
 import signal
 import subprocess
@@ -17,8 +19,9 @@ import threading
 import time
 import weakref
 from contextlib import suppress
-from typing import Any, Final
+from typing import IO, Any, Final
 
+from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.context import OutOfTime
 
 _START_S: Final = 60.0
@@ -27,6 +30,26 @@ _START_S: Final = 60.0
 _CHUNK: Final = 65_536
 
 Answer = dict[str, Any]
+
+
+def pack_policy(policy: Policy) -> str:
+    """Return a policy as text for a process of ours."""
+    return base64.b64encode(pickle.dumps(policy)).decode()
+
+
+def unpack_policy(text: str) -> Policy:
+    """Return the policy of a greeting.
+
+    Our own parent wrote it, to our own stdin: the one place where a pickle is as trusted as this line.
+    """
+    policy: Policy = pickle.loads(base64.b64decode(text))  # noqa: S301
+    return policy
+
+
+def send_answer(answers: IO[str], answer: Answer) -> None:
+    """Write the answer to one request."""
+    answers.write(json.dumps(answer) + "\n")
+    answers.flush()
 
 
 class WorkerEnded(Exception):  # noqa: N818 - named after what happened

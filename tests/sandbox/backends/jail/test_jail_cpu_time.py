@@ -43,6 +43,7 @@ def test_children_are_counted_whether_they_are_waited_for_or_not(way: str) -> No
         assert sandbox.run(Program("python", WAYS[way], limits=limits)).cpu_s >= 0.8
 
 
+@pytest.mark.machine
 @pytest.mark.skipif(os.geteuid() != 0, reason="building a container takes root")
 def test_they_are_in_the_reduced_tier_too() -> None:
     lines = "".join(

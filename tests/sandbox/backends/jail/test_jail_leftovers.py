@@ -18,7 +18,8 @@ from spanproof.sandbox.backends.jail.reduced.home import new_home
 
 KILLED = Path(__file__).with_name("killed_host.py")
 CONTAINER = Path(__file__).parents[3] / "hostile/container.py"
-WHERE = ["here", "root", "user", "groups"] if os.geteuid() == 0 else ["here"]
+USERS = ["root", "user", "groups"] if os.geteuid() == 0 else []
+WHERE = ["here", *(pytest.param(user, marks=pytest.mark.machine) for user in USERS)]
 """This machine, and users of a container, in which the reduced tier is all there is."""
 
 

@@ -14,7 +14,7 @@ from .system_call_headers import HEADERS, INCLUDE, read_numbers
 
 @pytest.mark.parametrize(
     ("arch", "header"),
-    [(X86_64, HEADERS["X86_64"]), (AARCH64, HEADERS["AARCH64"])],
+    [(X86_64, HEADERS["x86_64"]), (AARCH64, HEADERS["aarch64"])],
     ids=lambda value: value.machine if isinstance(value, Arch) else "",
 )
 def test_every_number_is_the_kernel_s(arch: Arch, header: str) -> None:

@@ -62,6 +62,7 @@ with open_sandbox(settings={"tier": "reduced"}) as sandbox, ThreadPoolExecutor(1
 '''
 
 
+@pytest.mark.machine
 @pytest.mark.skipif(os.geteuid() != 0, reason="building a container takes root")
 def test_a_supervisor_outlives_what_is_killed_for_want_of_memory() -> None:
     done = subprocess.run(

@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from spanproof.instrumentors.content.messages import (
     Message,
+    name_finish,
     text_in,
     text_part,
     tool_call_part,
@@ -25,15 +26,6 @@ from spanproof.instrumentors.content.texts import (
 )
 
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant", "function": "tool"}
-_FINISH_REASONS = {
-    "tool_calls": "tool_call",
-    "function_call": "tool_call",
-    "tool_use": "tool_call",
-    "end_turn": "stop",
-    "STOP": "stop",
-    "max_tokens": "length",
-    "MAX_TOKENS": "length",
-}
 _FIELDS = (
     "type",
     "content",
@@ -172,8 +164,8 @@ def finish_reason(fields: Mapping[str, Any]) -> str:
         for name in ("finish_reason", "stop_reason"):
             reason = text_or_none(member(metadata, name))
             if reason is not None:
-                return _FINISH_REASONS.get(reason, reason)
-    return "tool_call" if elements(fields.get("tool_calls")) else "stop"
+                return name_finish(reason, None)
+    return name_finish(None, fields.get("tool_calls"))
 
 
 def _text(content: Any) -> str:

@@ -18,7 +18,7 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-from spanproof.instrumentors.content.messages import History, Message
+from spanproof.instrumentors.content.messages import History, Message, record_agent
 from spanproof.instrumentors.frameworks.diagnostics import shielded, swallowed
 from spanproof.instrumentors.frameworks.langchain import records
 from spanproof.instrumentors.frameworks.langchain.records import RunRecord
@@ -90,7 +90,7 @@ class SpanHandler(BaseCallbackHandler):
         record.graph, record.inputs = agent, inputs
         if record.recording:
             if agent:
-                records.describe_agent(record, name)
+                record_agent(record, name)
             records.describe_chain_input(record, inputs, agent=agent)
 
     def on_chain_end(self, outputs: Any, /, **given: Any) -> None:
@@ -249,7 +249,7 @@ class SpanHandler(BaseCallbackHandler):
         span.set_attribute(genai.OPERATION_NAME, genai.OPERATION_INVOKE_AGENT)
         span.update_name(f"{genai.OPERATION_INVOKE_AGENT} {record.name}")
         if record.recording:
-            records.describe_agent(record, record.name)
+            record_agent(record, record.name)
             records.describe_chain_input(record, record.inputs, agent=True)
 
 

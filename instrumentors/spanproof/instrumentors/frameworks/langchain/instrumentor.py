@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.frameworks.patching import Method, Patches
+from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method, Patches
 from spanproof.instrumentors.spans.tracing import Tracing
 
 
@@ -39,7 +38,7 @@ class Instrumentor:
         self._patches.restore()
         self._handler = None
 
-    def _configure(self, original: Method, kind: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def _configure(self, original: Method, kind: Any, args: Args, kwargs: Kwargs) -> Any:
         """Hook of a manager's `configure`: add the handler to root runs; the runs within inherit it."""
         manager = original(kind, *args, **kwargs)
         caller = args[0] if args else kwargs.get("inheritable_callbacks")

@@ -14,6 +14,7 @@ from opentelemetry.trace import Span, Status, StatusCode
 from spanproof.instrumentors.content.capture import Content
 from spanproof.instrumentors.content.code_tools import record_call
 from spanproof.instrumentors.content.messages import (
+    REQUEST_PARAMETERS,
     History,
     Message,
     record_input,
@@ -35,18 +36,12 @@ from spanproof.instrumentors.content.texts import (
 from spanproof.instrumentors.frameworks.langchain import conversation
 from spanproof.instrumentors.spans.span_start import AGENT
 from spanproof.instrumentors.spans.tracing import OpenSpan
-from spanproof.semconv import genai, openinference
+from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
 _HANDLED_FAILURE = "tool_error"
 """`error.type` of a tool whose exception was made into its answer; LangChain does not say which it was."""
 _MAX_STATUS_CHARS = 4_096
-_PARAMETERS = {
-    "temperature": genai.REQUEST_TEMPERATURE,
-    "max_tokens": genai.REQUEST_MAX_TOKENS,
-    "top_p": genai.REQUEST_TOP_P,
-    "seed": genai.REQUEST_SEED,
-}
 
 
 def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], default: str) -> str:
@@ -72,12 +67,6 @@ def model_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any]) -
         if found is not None:
             return found
     return run_name(serialized, {}, "model")
-
-
-def describe_agent(content: Content, name: str) -> None:
-    """Record the name of a graph's run."""
-    content.fact(genai.AGENT_NAME, name)
-    content.fact(openinference.AGENT_NAME, name)
 
 
 def describe_chain_input(content: Content, inputs: Any, *, agent: bool) -> None:
@@ -136,10 +125,10 @@ def describe_call(
 ) -> None:
     """Record what a model is given."""
     parameters = given.get("invocation_params")
-    if type(parameters) is not dict or not _PARAMETERS.keys().isdisjoint(parameters):
+    if type(parameters) is not dict or not REQUEST_PARAMETERS.keys().isdisjoint(parameters):
         for name, value in items(parameters):
-            if type(name) is str and name in _PARAMETERS:
-                record.fact(_PARAMETERS[name], number_or_none(value))
+            if type(name) is str and name in REQUEST_PARAMETERS:
+                record.fact(REQUEST_PARAMETERS[name], number_or_none(value))
     if not record.visible:
         return
     messages = read(given_messages, record.history)

@@ -6,7 +6,7 @@ the caller's side, and what the server did for it is a CHAIN span of the same tr
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from opentelemetry import trace as otel
@@ -16,7 +16,7 @@ from spanproof.instrumentors.content.code_tools import record_call
 from spanproof.instrumentors.content.texts import attribute, member, text_of, text_or_none
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.mcp.results import find_value, is_failed
-from spanproof.instrumentors.frameworks.patching import Method, Patches
+from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method, Patches
 from spanproof.instrumentors.spans.contexts import attach, current, detach_anywhere
 from spanproof.instrumentors.spans.span_start import CHAIN, SpanStart, make_start, make_tool_start
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing, was_abandoned
@@ -67,9 +67,7 @@ class Instrumentor:
         """Restore every original; the middleware of servers passes everything on."""
         self._patches.restore()
 
-    def _make_server(
-        self, original: Method, server: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> None:
+    def _make_server(self, original: Method, server: Any, args: Args, kwargs: Kwargs) -> None:
         original(server, *args, **kwargs)
         self._join(server)
 
@@ -77,9 +75,7 @@ class Instrumentor:
     def _join(self, server: Any) -> None:
         server.middleware.append(self._serve)
 
-    async def _call(
-        self, original: Method, session: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> Any:
+    async def _call(self, original: Method, session: Any, args: Args, kwargs: Kwargs) -> Any:
         named = {**dict(zip(("name", "arguments"), args, strict=False)), **kwargs}
         call = self._begin_call(named.get("name"), named.get("arguments"))
         return await self._record(call, lambda: original(session, *args, **kwargs))
@@ -89,9 +85,7 @@ class Instrumentor:
         call = self._begin_served(request) if self._patches.active else None
         return await self._record(call, lambda: call_next(request))
 
-    async def _run_tool(
-        self, original: Method, manager: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> Any:
+    async def _run_tool(self, original: Method, manager: Any, args: Args, kwargs: Kwargs) -> Any:
         """Keep the exception of a server's tool, of which the client gets at most the message."""
         try:
             return await original(manager, *args, **kwargs)

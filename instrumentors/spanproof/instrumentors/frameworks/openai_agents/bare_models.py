@@ -6,11 +6,11 @@ SDK's recorded as LLM calls; where a model makes a span after all, ours is left 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from spanproof.instrumentors.frameworks.openai_agents.processor import SpanProcessor
-from spanproof.instrumentors.frameworks.patching import Method, Patches
+from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method, Patches
 
 _POSITIONS = (
     "system_instructions",
@@ -39,7 +39,7 @@ class ModelWatch:
             return  # another version of the SDK: its own models are recorded all the same
         self._patches.replace(run_loop, "get_model", self._note_model)
 
-    def _note_model(self, original: Method, _: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def _note_model(self, original: Method, _: Any, args: Args, kwargs: Kwargs) -> Any:
         model = original(*args, **kwargs)
         kind = type(model)
         if not kind.__module__.startswith("agents."):
@@ -47,9 +47,7 @@ class ModelWatch:
             self._patches.replace_inherited(kind, "stream_response", self._stream)
         return model
 
-    async def _respond(
-        self, original: Method, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> Any:
+    async def _respond(self, original: Method, model: Any, args: Args, kwargs: Kwargs) -> Any:
         call = self._processor.begin_call(model, _named(args, kwargs))
         try:
             response = await original(model, *args, **kwargs)
@@ -59,9 +57,7 @@ class ModelWatch:
         self._processor.end_call(call, response)
         return response
 
-    async def _stream(
-        self, original: Method, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> AsyncIterator[Any]:
+    async def _stream(self, original: Method, model: Any, args: Args, kwargs: Kwargs) -> AsyncIterator[Any]:
         call, response = self._processor.begin_call(model, _named(args, kwargs)), None
         try:
             async for event in original(model, *args, **kwargs):
@@ -72,5 +68,5 @@ class ModelWatch:
             self._processor.end_call(call, response)
 
 
-def _named(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+def _named(args: Args, kwargs: Kwargs) -> Mapping[str, Any]:
     return {**dict(zip(_POSITIONS, args, strict=False)), **kwargs}

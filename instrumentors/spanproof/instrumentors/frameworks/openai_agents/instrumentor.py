@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spanproof.instrumentors.frameworks.patching import Method, Patches
+from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method, Patches
 from spanproof.instrumentors.spans.tracing import Tracing
 
 
@@ -56,9 +55,7 @@ class Instrumentor:
         set_trace_processors([*(self._stood_in_for or ()), *left])
         self._processor, self._stood_in_for = None, None
 
-    def _note_cancel(
-        self, original: Method, result: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> Any:
+    def _note_cancel(self, original: Method, result: Any, args: Args, kwargs: Kwargs) -> Any:
         if self._processor is not None:
             self._processor.note_cancelled(result)
         return original(result, *args, **kwargs)

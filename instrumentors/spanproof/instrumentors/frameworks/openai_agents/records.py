@@ -14,6 +14,7 @@ from spanproof.instrumentors.content.code_tools import record_call
 from spanproof.instrumentors.content.messages import (
     History,
     Message,
+    record_agent,
     record_input,
     record_output,
     record_usage,
@@ -50,8 +51,7 @@ def name_of(data: Any) -> str:
 
 def describe_agent(content: Content, data: Any, question: str | None, answered: str | None) -> None:
     """Record an agent's name and tools, and the question and answer that its calls showed."""
-    content.fact(genai.AGENT_NAME, text_or_none(data.name))
-    content.fact(openinference.AGENT_NAME, text_or_none(data.name))
+    record_agent(content, text_or_none(data.name))
     names = [name for name in elements(data.tools) if is_a(name, str)]
     if names and content.visible:
         content.json(genai.TOOL_DEFINITIONS, [{"type": "function", "name": name} for name in names])

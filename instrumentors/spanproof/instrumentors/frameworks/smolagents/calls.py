@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import GeneratorType
@@ -12,7 +12,12 @@ from opentelemetry.context import Context
 
 from spanproof.instrumentors.content.capture import Content
 from spanproof.instrumentors.content.code_tools import Bound, bind, parameters_of, record_call
-from spanproof.instrumentors.content.messages import record_input, record_output, record_usage
+from spanproof.instrumentors.content.messages import (
+    REQUEST_PARAMETERS,
+    record_input,
+    record_output,
+    record_usage,
+)
 from spanproof.instrumentors.content.texts import (
     attribute,
     elements,
@@ -22,7 +27,7 @@ from spanproof.instrumentors.content.texts import (
     text_or_none,
 )
 from spanproof.instrumentors.frameworks.diagnostics import shielded, swallowed
-from spanproof.instrumentors.frameworks.patching import Method
+from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
 from spanproof.instrumentors.frameworks.smolagents import conversation
 from spanproof.instrumentors.frameworks.smolagents.execution import chain_of, real_cause
 from spanproof.instrumentors.frameworks.smolagents.state import MUTED, PLACE, Place, RunState, locate_call
@@ -51,7 +56,7 @@ class CallKind:
     label: str
     name_attribute: str
     make_start: Callable[[str], SpanStart]
-    record_arguments: Callable[[OpenSpan, RunState | None, Any, Sequence[Any], Mapping[str, Any]], object]
+    record_arguments: Callable[[OpenSpan, RunState | None, Any, Args, Kwargs], object]
     record_result: Callable[[OpenSpan, RunState | None, Any], object]
     outside_runs: bool
     has_facts: bool
@@ -62,8 +67,8 @@ def trace_call(
     kind: CallKind,
     original: Method,
     member: Any,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
+    args: Args,
+    kwargs: Kwargs,
 ) -> Any:
     """Hook of a method that returns its result: call it within a span."""
     parent, place = locate_call(tracing, member, original)
@@ -91,8 +96,8 @@ def begin_call(
     place: Place,
     method: Method,
     member: Any,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
+    args: Args,
+    kwargs: Kwargs,
 ) -> OpenSpan | None:
     """Start the span of a call of `member` by its `method`; None where that fails."""
     opened = None
@@ -141,29 +146,19 @@ def fail_call(
         swallowed(f"{kind.label}.fail", failure)
 
 
-_PARAMETERS = {
-    "temperature": genai.REQUEST_TEMPERATURE,
-    "max_tokens": genai.REQUEST_MAX_TOKENS,
-    "top_p": genai.REQUEST_TOP_P,
-    "seed": genai.REQUEST_SEED,
-}
-
-
 def adopt_and_call(
     adopt_model: Callable[[Any], object],
     original: Method,
     model: Any,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
+    args: Args,
+    kwargs: Kwargs,
 ) -> Any:
     """Hook of `model(messages)`: the class may never have been part of an agent."""
     adopt_model(model)
     return original(model, *args, **kwargs)
 
 
-def trace_stream(
-    tracing: Tracing, original: Method, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Any:
+def trace_stream(tracing: Tracing, original: Method, model: Any, args: Args, kwargs: Kwargs) -> Any:
     """Hook of `generate_stream`, which answers in pieces: the span ends with the stream."""
     _, place = locate_call(tracing, model, original)
     run, step, _, _ = place
@@ -185,8 +180,8 @@ def _drive_stream(
     tracing: Tracing,
     original: Method,
     model: Any,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
+    args: Args,
+    kwargs: Kwargs,
     stream: Any,
 ) -> Any:
     parent, place = locate_call(tracing, model, original)
@@ -204,12 +199,10 @@ def _drive_stream(
     return (yield from drive(stream, opened.context, pieces.append, end))
 
 
-def _record_question(
-    opened: OpenSpan, run: RunState | None, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> None:
+def _record_question(opened: OpenSpan, run: RunState | None, model: Any, args: Args, kwargs: Kwargs) -> None:
     own = attribute(model, "kwargs")
     parameters = {**own, **kwargs} if type(own) is dict else kwargs
-    for parameter, name in _PARAMETERS.items():
+    for parameter, name in REQUEST_PARAMETERS.items():
         if parameter in parameters:
             opened.fact(name, number_or_none(parameters[parameter]))
     stops = kwargs.get("stop_sequences")
@@ -283,7 +276,7 @@ def definitions(agent: Any) -> list[dict[str, Any]]:
 
 
 def _record_tool_arguments(
-    content: OpenSpan, _run: RunState | None, tool: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+    content: OpenSpan, _run: RunState | None, tool: Any, args: Args, kwargs: Kwargs
 ) -> None:
     """Record the arguments before the call, which may change them."""
     bound = _bind_tool(tool, args, kwargs)
@@ -298,7 +291,7 @@ def _record_tool_result(content: OpenSpan, _run: RunState | None, result: Any) -
         content.output_json(genai.TOOL_CALL_RESULT, result)
 
 
-def _bind_tool(tool: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
+def _bind_tool(tool: Any, args: Args, kwargs: Kwargs) -> Bound:
     given = {name: value for name, value in kwargs.items() if name not in _OWN_FLAGS}
     if not args:
         return Bound(given, ())

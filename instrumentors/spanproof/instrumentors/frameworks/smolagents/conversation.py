@@ -7,7 +7,7 @@ from typing import Any
 
 from opentelemetry.trace import Span
 
-from spanproof.instrumentors.content.messages import History, Message, text_part, tool_call_part
+from spanproof.instrumentors.content.messages import History, Message, name_finish, text_part, tool_call_part
 from spanproof.instrumentors.content.texts import (
     attribute,
     elements,
@@ -19,7 +19,6 @@ from spanproof.instrumentors.content.texts import (
 
 _MODELS = "smolagents.models"
 _ROLES = {"tool-call": "assistant", "tool-response": "tool"}
-_FINISH_REASONS = {"tool_calls": "tool_call", "function_call": "tool_call", "max_tokens": "length"}
 
 
 def read_message(message: Any) -> Message:
@@ -67,9 +66,7 @@ def finish_reason_of(answer: Any) -> str:
     """Return why the model stopped, in the words of the conventions."""
     choices = elements(attribute(attribute(answer, "raw"), "choices"))
     reason = text_or_none(attribute(choices[0], "finish_reason")) if choices else None
-    if reason is not None:
-        return _FINISH_REASONS.get(reason, reason)
-    return "tool_call" if elements(attribute(answer, "tool_calls")) else "stop"
+    return name_finish(reason, attribute(answer, "tool_calls"))
 
 
 def _plain_text(message: Any) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any
 
@@ -12,7 +12,7 @@ from opentelemetry.util.types import AttributeValue
 from spanproof.instrumentors.content.capture import Content, ContentPolicy
 from spanproof.instrumentors.content.texts import attribute, member, text_of, text_or_none
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.frameworks.patching import Method
+from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
 from spanproof.instrumentors.frameworks.smolagents.state import NOWHERE, PLACE, RunState, StepState, place_of
 from spanproof.instrumentors.spans.contexts import attach, current, detach
 from spanproof.instrumentors.spans.tracing import Tracing
@@ -21,7 +21,7 @@ from spanproof.semconv import spanproof as ours
 _PRINTS = "_print_outputs"
 
 
-def trace_executor(original: Method, executor: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def trace_executor(original: Method, executor: Any, args: Args, kwargs: Kwargs) -> Any:
     """Hook of an executor's `__call__`: note the code, its result and its duration on the step."""
     place: Any = current().get(PLACE, NOWHERE)
     step: StepState | None = place[1]
@@ -48,7 +48,7 @@ def _print_buffer(executor: Any) -> Any:
     return member(attribute(executor, "state"), _PRINTS)
 
 
-def carry_context(original: Method, _: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def carry_context(original: Method, _: Any, args: Args, kwargs: Kwargs) -> Any:
     """Hook of `local_python_executor.timeout`, whose thread starts without a context.
 
     Only the OpenTelemetry context is carried over: the host's own context variables stay as they would be.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import GeneratorType
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from opentelemetry.context import Context
 
 from spanproof.instrumentors.content.capture import Content
 from spanproof.instrumentors.content.code_tools import bind, parameters_of
-from spanproof.instrumentors.content.messages import text_part
+from spanproof.instrumentors.content.messages import record_agent, text_part
 from spanproof.instrumentors.content.texts import (
     attribute,
     count_or_none,
@@ -21,14 +21,14 @@ from spanproof.instrumentors.content.texts import (
     type_name,
 )
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.frameworks.patching import Method
+from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
 from spanproof.instrumentors.frameworks.smolagents.calls import definitions
 from spanproof.instrumentors.frameworks.smolagents.state import RunState, add_run, context_of_run, remove_run
 from spanproof.instrumentors.spans.contexts import attach, current, detach
 from spanproof.instrumentors.spans.span_start import AGENT, make_start
 from spanproof.instrumentors.spans.streams import drive
 from spanproof.instrumentors.spans.tracing import Tracing
-from spanproof.semconv import genai, openinference
+from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
 _FULL_RESULT: Final = "smolagents.agents.RunResult"
@@ -40,8 +40,8 @@ def trace_run(
     adopt: Callable[[Any], object],
     original: Method,
     agent: Any,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
+    args: Args,
+    kwargs: Kwargs,
 ) -> Any:
     """Hook of `MultiStepAgent.run`: run it within an AGENT span."""
     adopt(agent)
@@ -84,7 +84,7 @@ def _drive(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Contex
 
 
 @shielded("smolagents.run.arguments")
-def _bind_call(original: Method, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+def _bind_call(original: Method, args: Args, kwargs: Kwargs) -> Mapping[str, Any]:
     return bind(parameters_of(original).names, args, kwargs).named
 
 
@@ -102,8 +102,7 @@ def _begin(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Contex
 @shielded("smolagents.run.describe")
 def _describe(state: RunState, name: str, call: Mapping[str, Any]) -> None:
     agent, content = state.agent, state.opened
-    content.fact(genai.AGENT_NAME, name)
-    content.fact(openinference.AGENT_NAME, name)
+    record_agent(content, name)
     content.fact(genai.AGENT_DESCRIPTION, text_or_none(attribute(agent, "description")))
     content.fact(genai.REQUEST_MODEL, text_or_none(attribute(agent.model, "model_id")))
     content.fact(ours.RUN_MAX_STEPS, count_or_none(call.get("max_steps") or agent.max_steps))

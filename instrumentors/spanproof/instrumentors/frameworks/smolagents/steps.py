@@ -6,14 +6,13 @@ A step's span starts with `_step_stream` (or the planning generator, or the forc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Final
 
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.frameworks.diagnostics import shielded, swallowed
-from spanproof.instrumentors.frameworks.patching import Method
+from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
 from spanproof.instrumentors.frameworks.smolagents.execution import record_outcome
 from spanproof.instrumentors.frameworks.smolagents.state import PLACE, RunState, StepState, run_of
 from spanproof.instrumentors.spans.contexts import attach, detach
@@ -28,9 +27,7 @@ _PLANNING: Final = "planning"
 _FINAL_ANSWER: Final = "final_answer"
 
 
-def trace_step(
-    tracing: Tracing, original: Method, agent: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Any:
+def trace_step(tracing: Tracing, original: Method, agent: Any, args: Args, kwargs: Kwargs) -> Any:
     """Hook of `_step_stream`: run it within a CHAIN span that stays open until the step is finalised."""
     stream = original(agent, *args, **kwargs)
     run = run_of(tracing, agent)
@@ -45,9 +42,7 @@ def trace_step(
     return drive(stream, state.opened.context, observe, partial(setattr, state, "failure"))
 
 
-def trace_planning(
-    tracing: Tracing, original: Method, agent: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Any:
+def trace_planning(tracing: Tracing, original: Method, agent: Any, args: Args, kwargs: Kwargs) -> Any:
     """Hook of `_generate_planning_step`: run it within a CHAIN span; it yields the step last."""
     stream = original(agent, *args, **kwargs)
     run = run_of(tracing, agent)
@@ -67,9 +62,7 @@ def trace_planning(
     return drive(stream, state.opened.context, observe, end)
 
 
-def trace_max_steps(
-    tracing: Tracing, original: Method, agent: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Any:
+def trace_max_steps(tracing: Tracing, original: Method, agent: Any, args: Args, kwargs: Kwargs) -> Any:
     """Hook of `_handle_max_steps_reached`: the final answer that the model is forced to give."""
     run = run_of(tracing, agent)
     state = None if run is None else _begin(tracing, run, _FINAL_ANSWER, getattr(agent, "step_number", None))
@@ -89,9 +82,7 @@ def trace_max_steps(
         _end_unfinished(tracing, state)
 
 
-def trace_finalize(
-    tracing: Tracing, original: Method, agent: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Any:
+def trace_finalize(tracing: Tracing, original: Method, agent: Any, args: Args, kwargs: Kwargs) -> Any:
     """Hook of `_finalize_step`, after which a step's span is complete."""
     try:
         return original(agent, *args, **kwargs)

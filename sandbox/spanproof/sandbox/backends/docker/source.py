@@ -20,7 +20,7 @@ _SENT = ("guest", "tape", "fixed", "backends/jail")
 
 BOOT = (
     '''
-import importlib.abc, importlib.util, json, struct, sys, zlib
+import importlib.abc, importlib.util, io, json, struct, sys, zlib
 if sys.version_info < (3, 11):
     sys.exit("the image's python3 is %d.%d" % sys.version_info[:2])
 def read(size):
@@ -39,6 +39,13 @@ class Sent(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         return any(other.startswith(name + ".") for other in sources)
     def get_source(self, name):
         return sources[name]
+    def get_resource_reader(self, name):
+        return Data(name)
+class Data:
+    def __init__(self, package):
+        self.package = package
+    def open_resource(self, name):
+        return io.BytesIO(sources[self.package + "/" + name].encode())
 sys.meta_path.insert(0, Sent())
 importlib.import_module("'''
     + ENTRY
@@ -50,9 +57,9 @@ importlib.import_module("'''
 
 @functools.cache
 def parcel() -> bytes:
-    """The modules, as `BOOT` reads them."""
+    """The modules and their data files, as `BOOT` reads them."""
     sources = dict.fromkeys(("spanproof", "spanproof.sandbox", "spanproof.sandbox.backends", _PACKAGE), "")
-    for name in ("errors", "kernel", "model", "toolchains"):
+    for name in ("catalogue", "errors", "kernel", "model", "toolchains"):
         sources[f"spanproof.sandbox.{name}"] = (_SANDBOX / f"{name}.py").read_text("utf-8")
     for path in (Path(__file__).with_name(f"{name}.py") for name in ("inside", "unwatched")):
         sources[f"{_PACKAGE}.{path.stem}"] = path.read_text("utf-8")
@@ -60,5 +67,8 @@ def parcel() -> bytes:
         parts = path.relative_to(_SANDBOX).with_suffix("").parts
         name = ".".join(("spanproof", "sandbox", *(part for part in parts if part != "__init__")))
         sources[name] = path.read_text("utf-8")
+    for path in (path for room in _SENT for path in (_SANDBOX / room).rglob("*.txt")):
+        package = ".".join(("spanproof", "sandbox", *path.relative_to(_SANDBOX).parent.parts))
+        sources[f"{package}/{path.name}"] = path.read_text("utf-8")
     data = zlib.compress(json.dumps(sources).encode())
     return struct.pack("!I", len(data)) + data

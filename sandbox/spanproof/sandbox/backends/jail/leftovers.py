@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from spanproof.sandbox.backends.jail.namespaces import cgroup
+from spanproof.sandbox.backends.jail.namespaces.process_tree import is_alive
 from spanproof.sandbox.backends.jail.reduced import home
 
 _ENDS_S, _TICK_S = 5.0, 0.02
@@ -89,14 +90,6 @@ def _kill(pids: Iterable[int]) -> list[int]:
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGKILL)
     deadline = time.monotonic() + _ENDS_S
-    while any(map(_lives, found)) and time.monotonic() < deadline:
+    while any(map(is_alive, found)) and time.monotonic() < deadline:
         time.sleep(_TICK_S)
-    return [pid for pid in found if not _lives(pid)]
-
-
-def _lives(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in (b"Z", b"X")
+    return [pid for pid in found if not is_alive(pid)]

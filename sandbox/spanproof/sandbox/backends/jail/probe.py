@@ -13,6 +13,7 @@ import platform
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from spanproof.sandbox import kernel
@@ -78,8 +79,8 @@ def availability(demanded: Tier = Tier.FULL) -> Availability:
     features = (
         platform_,
         *shared,
-        *(_needed(feature, needed is Tier.FULL) for feature in (*full, whole) if feature is not None),
-        *(_needed(feature, needed is Tier.REDUCED) for feature in (*reduced, smaller) if feature is not None),
+        *(replace(each, required=needed is Tier.FULL) for each in (*full, whole) if each is not None),
+        *(replace(each, required=needed is Tier.REDUCED) for each in (*reduced, smaller) if each is not None),
         _control_groups(),
         _node(),
         *_toolchains(),
@@ -122,12 +123,10 @@ def _reduced_features() -> tuple[Feature, ...]:
     return (_landlock(),)
 
 
-def _feature(name: str, detail: str, remedy: str = "", *, present: bool = True) -> Feature:
-    return Feature(name=name, present=present, required=True, detail=detail, remedy=remedy)
-
-
-def _needed(feature: Feature, required: bool) -> Feature:
-    return Feature(feature.name, feature.present, required, feature.detail, feature.remedy)
+def _feature(
+    name: str, detail: str, remedy: str = "", *, present: bool = True, required: bool = True
+) -> Feature:
+    return Feature(name=name, present=present, required=required, detail=detail, remedy=remedy)
 
 
 def _all_present(features: tuple[Feature, ...]) -> bool:
@@ -236,22 +235,19 @@ def _control_groups() -> Feature:
     name = "control groups"
     base = cgroup.find_base(os.getpid())
     if base is None:
-        return Feature(
-            name, present=False, required=False, detail=_COUNTED_INSTEAD, remedy=_CONTROL_GROUPS_REMEDY
-        )
+        return _feature(name, _COUNTED_INSTEAD, _CONTROL_GROUPS_REMEDY, present=False, required=False)
     cgroup.sweep(base.paths)
     base.close()
     detail = f"version {base.version}; memory, the kernel's included, bounded under {base.paths[0]}"
-    return Feature(name=name, present=True, required=False, detail=detail)
+    return _feature(name, detail, required=False)
 
 
 def _node() -> Feature:
-    name = "javascript"
     found = find_node()
     if found is None:
-        return Feature(name=name, present=False, required=False, detail="no node", remedy=REMEDY)
+        return _feature("javascript", "no node", REMEDY, present=False, required=False)
     detail = f"{', '.join(sorted(found.languages))} by {found.path}"
-    return Feature(name=name, present=True, required=False, detail=detail)
+    return _feature("javascript", detail, required=False)
 
 
 def _toolchains() -> Iterator[Feature]:
@@ -260,7 +256,7 @@ def _toolchains() -> Iterator[Feature]:
     for name, each in sorted(TOOLCHAINS.items()):
         tools = " and ".join(each.tools)
         if name in found:
-            yield Feature(name=name, present=True, required=False, detail=f"by {tools}")
+            yield _feature(name, f"by {tools}", required=False)
         else:
             remedy = f"Put {tools} under /usr; Debian has it in {each.package}."
-            yield Feature(name=name, present=False, required=False, detail=f"no {tools}", remedy=remedy)
+            yield _feature(name, f"no {tools}", remedy, present=False, required=False)

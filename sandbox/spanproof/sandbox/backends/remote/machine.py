@@ -182,7 +182,7 @@ def guest_archive() -> bytes:
             path
             for room in ("guest", "tape", "fixed", "backends/jail")
             for path in (package / room).rglob("*")
-            if path.suffix in (".py", ".cjs")
+            if path.suffix in (".py", ".cjs", ".txt")
         ),
         *(package / "backends" / name for name in ("__init__.py", "pinned.py")),
         *(package / "backends/remote").glob("__init__.py"),

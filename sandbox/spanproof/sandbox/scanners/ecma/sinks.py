@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from spanproof.sandbox.scanners.catalogue import by_word, read_sections, words_of
+from spanproof.sandbox.catalogue import by_word, words_of
+from spanproof.sandbox.scanners.catalogue import read_sections
 
 _KNOWLEDGE: Final = read_sections("javascript")
 

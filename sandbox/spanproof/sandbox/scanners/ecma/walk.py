@@ -111,8 +111,7 @@ class Script:
 
     def place(self, node: Node) -> Place:
         """The place of a node, in characters."""
-        (row, column), (end_row, end_column) = node.start_point, node.end_point
-        return Place(row + 1, self._column(row, column), end_row + 1, self._column(end_row, end_column))
+        return grammar.place_of(node, self._lines)
 
     def add(self, rule: str, node: Node, message: str, verdict: Verdict | None = None) -> None:
         """Report one finding; `rule` without the language."""
@@ -464,10 +463,6 @@ class Script:
         self._lines = self.data.split(b"\n")
         self.budget = _FREE_STEPS + len(self.data) // 2
         return grammar.parse(language, self.data)
-
-    def _column(self, row: int, column: int) -> int:
-        line = self._lines[row] if row < len(self._lines) else b""
-        return column + 1 if line.isascii() else len(line[:column].decode("utf-8", "ignore")) + 1
 
 
 def _widen_items(owner: Array) -> None:

@@ -12,7 +12,7 @@ import ast
 from typing import Final
 
 from spanproof.sandbox.scanners.python import fold
-from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model
+from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model, passes_on
 from spanproof.sandbox.scanners.python.values import (
     MAX_ITEMS,
     MAX_UNROLLED,
@@ -117,11 +117,6 @@ def _container(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) 
     if function.name in {"iter", "next"}:
         return join_all(elements_of(value)[0])
     return None
-
-
-def _passed_on(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    """What goes through its first argument, as a bar of progress does."""
-    return arguments.get(0, "iterable") or arguments.get(0, "sequence")
 
 
 def _next(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -277,7 +272,7 @@ MODELS: Final[dict[str, Model]] = {
     "set": _container, "sorted": _container, "reversed": _container, "iter": _container, "next": _next,
     **dict.fromkeys(
         ["tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.std.tqdm", "rich.progress.track"],
-        _passed_on,
+        passes_on("iterable", "sequence"),
     ),
     "max": _extreme, "min": _extreme, "enumerate": _enumerate, "zip": _zip, "dict": _dict,
 }  # fmt: skip

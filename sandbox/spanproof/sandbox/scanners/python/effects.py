@@ -439,14 +439,10 @@ CHECKS: Final[dict[str, Check]] = {
     "doctest": _doctest,
     "annotations": _annotations,
     "pathself": _path_self,
-    "readopt": _optional("read"),
-    "writeopt": _optional("write"),
-    "loadopt": _optional("load"),
-    "saveopt": _optional("save"),
-    "urlopt": _optional("url"),
-    "hostopt": _optional("host"),
-    "addressopt": _optional("address"),
-    "codeopt": _optional("code"),
+    **{
+        f"{kind}opt": _optional(kind)
+        for kind in ("read", "write", "load", "save", "url", "host", "address", "code")
+    },
     "url": _url,
     "host": _host,
     "address": _address,

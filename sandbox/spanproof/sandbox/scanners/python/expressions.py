@@ -253,10 +253,6 @@ def _dictionary(m: Machine, node: ast.Dict) -> Value:
     return Mapping(entries, rest, keys)
 
 
-def _lambda(m: Machine, node: ast.Lambda) -> Value:
-    return make_function(m, node)
-
-
 def make_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Function:
     """A function of the program, with its defaults as they are now; remembered, in case nothing calls it."""
     defaults = [m.evaluate(default) for default in node.args.defaults]
@@ -266,7 +262,7 @@ def make_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef | ast
     return function
 
 
-def _await(m: Machine, node: ast.Await) -> Value:
+def _inner(m: Machine, node: ast.Await | ast.Starred) -> Value:
     return m.evaluate(node.value)
 
 
@@ -296,10 +292,6 @@ def _named(m: Machine, node: ast.NamedExpr) -> Value:
     return value
 
 
-def _starred(m: Machine, node: ast.Starred) -> Value:
-    return m.evaluate(node.value)
-
-
 EXPRESSIONS: dict[type, Evaluator] = {
     **COMPREHENSIONS,
     ast.Constant: _constant,
@@ -319,11 +311,11 @@ EXPRESSIONS: dict[type, Evaluator] = {
     ast.Tuple: _list,
     ast.Set: _list,
     ast.Dict: _dictionary,
-    ast.Lambda: _lambda,
-    ast.Await: _await,
+    ast.Lambda: make_function,
+    ast.Await: _inner,
     ast.Yield: _yield,
     ast.YieldFrom: _yield_from,
     ast.NamedExpr: _named,
-    ast.Starred: _starred,
+    ast.Starred: _inner,
 }
 """The evaluator of each kind of expression."""

@@ -7,7 +7,7 @@ large. Only built-in operations that are pure and bounded are in the tables; not
 from __future__ import annotations
 
 import ast
-import base64
+import builtins
 import bz2
 import codecs
 import functools
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any, Final
 
-from spanproof.sandbox.scanners.catalogue import words_of
+from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.python.sinks import KNOWLEDGE
 from spanproof.sandbox.scanners.python.values import (
     CLEAN,
@@ -306,8 +306,9 @@ _FOLDED: Final = KNOWLEDGE["folded"]
 
 
 def _resolve(name: str) -> Callable[..., Any]:
-    module, _, function = name.rpartition(".")
-    found: Callable[..., Any] = getattr(import_module(module or "builtins"), function)
+    owner, _, function = name.rpartition(".")
+    holder = getattr(builtins, owner, None) or import_module(owner or "builtins")
+    found: Callable[..., Any] = getattr(holder, function)
     return found
 
 
@@ -319,21 +320,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "memoryview": bytes,
     "pow": _bounded_power,
     "str": _text_of,
-    "bytes.fromhex": bytes.fromhex,
     "bytearray.fromhex": bytes.fromhex,
-    "str.join": str.join,
-    "int.from_bytes": int.from_bytes,
-    "str.maketrans": str.maketrans,
-    "bytes.maketrans": bytes.maketrans,
-    "str.lower": str.lower,
-    "str.upper": str.upper,
-    "str.strip": str.strip,
-    "str.replace": str.replace,
-    "bytes.decode": bytes.decode,
-    "str.encode": str.encode,
-    "dict.fromkeys": dict.fromkeys,
-    "base64.standard_b64decode": base64.b64decode,
-    "base64.standard_b64encode": base64.b64encode,
     "codecs.decode": _decode,
     "codecs.getdecoder": lambda name: name,
     "zlib.decompress": _inflate,

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.python.parse import column_of
 from spanproof.sandbox.scanners.python.values import (
     ANY,
     UNKNOWN,
@@ -145,7 +146,7 @@ class Machine:
         self.hard_limit = DECODING_STEPS + len(text) // 2
         self.call_limit = CALL_STEPS + 2 * len(text)
         self._next_check = _CHECK_EVERY
-        self._lines: list[str] | None = None if text.isascii() else text.split("\n")
+        self._lines = () if text.isascii() else text.split("\n")
 
     def evaluate(self, node: ast.expr) -> Value:
         """The abstract value of an expression."""
@@ -260,10 +261,12 @@ class Machine:
         column = getattr(node, "col_offset", 0)
         end_line = getattr(node, "end_lineno", None) or line
         end_column = getattr(node, "end_col_offset", None) or column
-        if self._lines is not None:
-            column = self._characters(line, column)
-            end_column = self._characters(end_line, end_column)
-        return Place(line, column + 1, end_line, end_column + 1)
+        return Place(
+            line,
+            column_of(self._lines, line, column),
+            end_line,
+            column_of(self._lines, end_line, end_column),
+        )
 
     def add(self, rule: str, node: ast.AST, message: str, verdict: Verdict | None = None) -> None:
         """Report one finding; `rule` without the language."""
@@ -284,13 +287,6 @@ class Machine:
                 self._newer_syntax(child)
         return UNKNOWN
 
-    def _characters(self, line: int, column: int) -> int:
-        """The parser counts columns in UTF-8 bytes; people count characters."""
-        assert self._lines is not None
-        if not 0 < line <= len(self._lines):
-            return column
-        return len(self._lines[line - 1].encode("utf-8", "replace")[:column].decode("utf-8", "ignore"))
-
 
 def _widen_entry(table: dict[Any, Value], key: object) -> None:
     value = table.get(key)
@@ -302,6 +298,16 @@ def _widen_items(owner: Items) -> None:
     owner.more = True
     if not any(one.__class__ is Unknown and one.taint >= ANY for one in owner.items):
         owner.items.append(Unknown(taint_of(owner) | ANY))
+
+
+def passes_on(*keywords: str) -> Model:
+    """A model that gives its first argument, by whichever of these names it is given."""
+
+    def model(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+        given = (arguments.get(0, keyword) for keyword in keywords)
+        return next((one for one in given if one is not None), None)
+
+    return model
 
 
 def gives(value: Value) -> Model:

@@ -107,10 +107,6 @@ METHODS: Final[dict[str, Model]] = {
     **paths.METHODS,
     "join": _join,
     "format": _format,
-    "strip": _text_method,
-    "encode": _text_method,
-    "decode": _text_method,
-    "hex": _text_method,
-    "rstrip": _text_method,
+    **dict.fromkeys(("strip", "encode", "decode", "hex", "rstrip"), _text_method),
 }
 """Models of methods, by name, for values whose class the program shows."""

@@ -10,7 +10,7 @@ import builtins
 from functools import lru_cache
 from typing import Final
 
-from spanproof.sandbox.scanners.catalogue import words_of
+from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.python.sinks import KNOWLEDGE
 
 BUILTINS: Final = frozenset(name for name in dir(builtins) if not name.startswith("_")) | {

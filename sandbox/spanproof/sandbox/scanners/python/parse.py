@@ -9,6 +9,7 @@ import ast
 import re
 import textwrap
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -96,6 +97,14 @@ def nodes_below(root: ast.AST, without: frozenset[type[ast.AST]] = frozenset()) 
             elif isinstance(value, ast.AST):
                 add(value)
     return found
+
+
+def column_of(lines: Sequence[str], line: int, offset: int) -> int:
+    """Return the column, from 1, at which people see a byte of a line; the parser counts bytes."""
+    text = lines[line - 1] if 0 < line <= len(lines) else ""
+    if text.isascii():
+        return offset + 1
+    return len(text.encode("utf-8", "replace")[:offset].decode("utf-8", "ignore")) + 1
 
 
 def _tree(text: str) -> ast.Module:

@@ -13,10 +13,10 @@ import posixpath
 import re
 from typing import Final
 
+from spanproof.sandbox.catalogue import by_word
 from spanproof.sandbox.scanners.boundary import Action
-from spanproof.sandbox.scanners.catalogue import by_word
 from spanproof.sandbox.scanners.python import attributes, effects, fold, targets
-from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model, gives
+from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model, gives, passes_on
 from spanproof.sandbox.scanners.python.sinks import KNOWLEDGE, SINKS
 from spanproof.sandbox.scanners.python.values import (
     NAME,
@@ -141,10 +141,6 @@ def _abspath(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) ->
     return None if value is None else join_all(_normal(m, option) for option in options_of(value))
 
 
-def _expanduser(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    return arguments.get(0)
-
-
 def _expandvars(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
     text = constant_text(value)
@@ -220,7 +216,7 @@ MODELS: Final[dict[str, Model]] = {
     "pathlib.Path": _path, "pathlib.Path.home": gives(Path(("~",))),
     "pathlib.Path.cwd": _here, "os.getcwd": _here, "os.path.join": _path_join,
     "os.path.abspath": _abspath, "os.path.realpath": _abspath, "os.path.normpath": _abspath,
-    "os.path.expanduser": _expanduser, "os.path.expandvars": _expandvars, "os.path.dirname": _dirname,
+    "os.path.expanduser": passes_on(""), "os.path.expandvars": _expandvars, "os.path.dirname": _dirname,
     "os.path.basename": _basename, "os.path.splitext": _split_extension, "os.path.split": _split_extension,
     "os.listdir": _listing, "os.walk": _listing, "glob.glob": _glob, "glob.iglob": _glob,
     "tempfile.mkdtemp": _temporary, "tempfile.TemporaryDirectory": _temporary,

@@ -12,10 +12,10 @@ import ast
 from string import Template
 from typing import Final
 
-from spanproof.sandbox.scanners.catalogue import words_of
+from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.python import attributes
 from spanproof.sandbox.scanners.python.containers import mapping_get
-from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model, gives
+from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model, gives, passes_on
 from spanproof.sandbox.scanners.python.names import canonical
 from spanproof.sandbox.scanners.python.sinks import KNOWLEDGE
 from spanproof.sandbox.scanners.python.values import (
@@ -120,8 +120,9 @@ def _namespace_get(m: Machine, function: Ref, arguments: Arguments, node: ast.ex
     return None
 
 
-def _attrgetter(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    return Partial(Ref("operator.attrgetter()"), list(arguments.positional), {})
+def _getter(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    """`attrgetter`, `itemgetter` and `methodcaller`: what they make is called with its owner."""
+    return Partial(Ref(f"{function.name}()"), list(arguments.positional), dict(arguments.named))
 
 
 def _attrgetter_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -133,17 +134,9 @@ def _attrgetter_call(m: Machine, function: Ref, arguments: Arguments, node: ast.
     return owner
 
 
-def _itemgetter(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    return Partial(Ref("operator.itemgetter()"), list(arguments.positional), {})
-
-
 def _itemgetter_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     key, owner = arguments.get(0), arguments.get(1)
     return None if key is None or owner is None else attributes.item(m, owner, key, node)
-
-
-def _methodcaller(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    return Partial(Ref("operator.methodcaller()"), list(arguments.positional), dict(arguments.named))
 
 
 def _methodcaller_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -159,10 +152,6 @@ def _partial(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) ->
     if not arguments.positional:
         return None
     return Partial(arguments.positional[0], arguments.positional[1:], arguments.named)
-
-
-def _first_argument(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    return arguments.get(0, "source")
 
 
 def _keeps_owner(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -251,19 +240,21 @@ def _call_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr
     return m.call(Ref(name, function.taint, function.owner), arguments, node)
 
 
+_SOURCE: Final = passes_on("source")
+
 MODELS: Final[dict[str, Model]] = {
     "getattr": _getattr, "object.__getattribute__": _getattr, "type.__getattribute__": _getattr,
     "inspect.getattr_static": _getattr, "setattr": _setattr, "object.__setattr__": _setattr,
     "__import__": _import_module, "importlib.import_module": _import_module,
-    "__loader__.load_module": _import_module, "importlib.reload": _first_argument,
-    "importlib.util.find_spec": _import_module, "importlib.util.module_from_spec": _first_argument,
+    "__loader__.load_module": _import_module, "importlib.reload": _SOURCE,
+    "importlib.util.find_spec": _import_module, "importlib.util.module_from_spec": _SOURCE,
     "pkgutil.resolve_name": _resolve_name, "vars": _vars,
     "globals": gives(Ref("globals()", CALLABLE)), "locals": gives(Ref("locals()", CALLABLE)),
-    "operator.attrgetter": _attrgetter, "operator.attrgetter()": _attrgetter_call,
-    "operator.itemgetter": _itemgetter, "operator.itemgetter()": _itemgetter_call,
-    "operator.methodcaller": _methodcaller, "operator.methodcaller()": _methodcaller_call,
-    "functools.partial": _partial, "compile": _first_argument, "ast.parse": _first_argument,
-    "ast.unparse": _first_argument, "io.BytesIO": _keeps_owner, "string.Template": _keeps_owner,
+    **dict.fromkeys(("operator.attrgetter", "operator.itemgetter", "operator.methodcaller"), _getter),
+    "operator.attrgetter()": _attrgetter_call, "operator.itemgetter()": _itemgetter_call,
+    "operator.methodcaller()": _methodcaller_call,
+    "functools.partial": _partial, "compile": _SOURCE, "ast.parse": _SOURCE,
+    "ast.unparse": _SOURCE, "io.BytesIO": _keeps_owner, "string.Template": _keeps_owner,
     "io.StringIO": _keeps_owner,
     "pickle.dumps": _dumps, "jsonpickle.encode": _dumps, "jsonpickle.dumps": _dumps,
     "input": gives(Unknown(frozenset({"input"}))),

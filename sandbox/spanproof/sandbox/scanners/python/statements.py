@@ -4,7 +4,7 @@ Branches are read on copies of the names and joined; loops over known elements a
 lasts, others are read once with what they assign made uncertain.
 """
 
-# ruff: noqa: ARG001 - functions of one table share one signature
+# ruff: noqa: ARG005 - functions of one table share one signature
 
 from __future__ import annotations
 
@@ -229,18 +229,6 @@ def _assert(m: Machine, node: ast.Assert) -> Flow:
     return None
 
 
-def _pass(m: Machine, node: ast.stmt) -> Flow:
-    return None
-
-
-def _break(m: Machine, node: ast.Break) -> Flow:
-    return "break"
-
-
-def _continue(m: Machine, node: ast.Continue) -> Flow:
-    return "continue"
-
-
 STATEMENTS: dict[type, Executor] = {
     **BRANCHES,
     ast.Expr: _expression,
@@ -260,8 +248,8 @@ STATEMENTS: dict[type, Executor] = {
     ast.Delete: _delete,
     ast.Raise: _raise,
     ast.Assert: _assert,
-    ast.Pass: _pass,
-    ast.Break: _break,
-    ast.Continue: _continue,
+    ast.Pass: lambda m, node: None,
+    ast.Break: lambda m, node: "break",
+    ast.Continue: lambda m, node: "continue",
 }
 """The executor of each kind of statement."""

@@ -24,19 +24,9 @@ from spanproof.sandbox.scanners.python.values import (
     taint_of,
 )
 from spanproof.sandbox.scanners.sql import without_database
+from spanproof.sandbox.words import words
 
-_BUFFERS = (
-    "io.",
-    "open()",
-    "requests.",
-    "urllib.",
-    "tempfile.",
-    "sys.",
-    "gzip.",
-    "zipfile.",
-    "httpx.",
-    "sqlite3.",
-)
+_BUFFERS = tuple(words("io. open() requests. urllib. tempfile. sys. gzip. zipfile. httpx. sqlite3."))
 
 NETWORK: Final = frozenset({"network"})
 """The taint of what came over the network."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from spanproof.sandbox.scanners.catalogue import words_of
+from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.literals import find_place
 from spanproof.sandbox.scanners.python.machine import Arguments, Machine
 from spanproof.sandbox.scanners.python.names import BUILTINS

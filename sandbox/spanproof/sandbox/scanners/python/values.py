@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
 from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.literals import hides_place
+from spanproof.sandbox.scanners.pieces import MAX_TEXT, merged, widened
 from spanproof.sandbox.scanners.pieces import covers as pieces_cover
-from spanproof.sandbox.scanners.pieces import widened
 
 Taint = frozenset[str]
 CLEAN: Final[Taint] = frozenset()
@@ -46,104 +47,92 @@ _MAX_LOOK = 128
 MAX_ITEMS = 65_536
 """Items kept of a container."""
 
-MAX_SIZE = 262_144
+MAX_SIZE = MAX_TEXT
 """Characters or items of a folded value."""
 
 
 class Value:
     """Base of all abstract values; `taint` names the sources of a value."""
 
-    __slots__ = ("taint",)
+    __slots__ = ()
 
-    def __init__(self, taint: Taint = CLEAN) -> None:
-        self.taint = taint
+    taint: Taint
 
 
+@dataclass(slots=True, eq=False)
 class Unknown(Value):
     """Nothing is known but the taint; never clean, so that a mix with plain names is not taken for one."""
 
-    __slots__ = ()
+    taint: Taint = ANY
 
-    def __init__(self, taint: Taint = CLEAN) -> None:
-        self.taint = taint or ANY
+    def __post_init__(self) -> None:
+        self.taint = self.taint or ANY
 
 
+@dataclass(slots=True, eq=False)
 class Const(Value):
     """A folded constant: text, bytes, number, None, truth value."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any, taint: Taint = CLEAN) -> None:
-        self.taint = taint
-        self.value = value
+    value: Any
+    taint: Taint = CLEAN
 
 
+@dataclass(slots=True, eq=False)
 class Text(Value):
     """A text known in part."""
 
-    __slots__ = ("pieces",)
-
-    def __init__(self, pieces: Pieces, taint: Taint = CLEAN) -> None:
-        self.taint = taint
-        self.pieces = pieces
+    pieces: Pieces
+    taint: Taint = CLEAN
 
 
+@dataclass(slots=True, eq=False)
 class Path(Value):
     """A pathlib path; `pieces` is its text."""
 
-    __slots__ = ("pieces",)
-
-    def __init__(self, pieces: Pieces, taint: Taint = CLEAN) -> None:
-        self.taint = taint
-        self.pieces = pieces
+    pieces: Pieces
+    taint: Taint = CLEAN
 
 
+@dataclass(slots=True, eq=False)
 class Ref(Value):
     """Something outside the program by its resolved dotted name; `x()` is what calling `x` gives."""
 
-    __slots__ = ("name", "owner")
-
-    def __init__(self, name: str, taint: Taint = CLEAN, owner: Value | None = None) -> None:
-        self.taint = taint
-        self.name = name
-        self.owner = owner
+    name: str
+    taint: Taint = CLEAN
+    owner: Value | None = None
 
 
+@dataclass(slots=True, eq=False)
 class Items(Value):
     """A list, tuple or set; `more` when it may hold other items too. Lists are mutable and shared."""
 
-    __slots__ = ("items", "kind", "more")
+    items: list[Value]
+    kind: str = "list"
+    more: bool = False
+    taint: Taint = CLEAN
 
-    def __init__(self, items: list[Value], kind: str = "list", more: bool = False) -> None:
-        self.taint = CLEAN
-        # A list that is added to itself doubles with every statement.
-        self.items = bounded(items, MAX_ITEMS)
-        self.kind = kind
-        self.more = more or len(items) > MAX_ITEMS
+    def __post_init__(self) -> None:
+        if len(self.items) > MAX_ITEMS:  # a list that is added to itself doubles with every statement
+            self.items = bounded(self.items, MAX_ITEMS)
+            self.more = True
 
 
+@dataclass(slots=True, eq=False)
 class Span(Value):
     """A range of numbers, not spelled out before something goes through it."""
 
-    __slots__ = ("numbers",)
-
-    def __init__(self, numbers: range) -> None:
-        self.taint = CLEAN
-        self.numbers = numbers
+    numbers: range
+    taint: Taint = CLEAN
 
 
+@dataclass(slots=True, eq=False)
 class Mapping(Value):
     """A dictionary with constant keys; `rest` holds values under other keys, `keys` those keys."""
 
-    __slots__ = ("entries", "keys", "rest")
-
-    def __init__(
-        self, entries: dict[Any, Value], rest: list[Value] | None = None, keys: list[Value] | None = None
-    ) -> None:
-        self.taint = CLEAN
-        self.entries = entries
-        self.rest = rest if rest is not None else []
-        self.keys = keys if keys is not None else []
+    entries: dict[Any, Value]
+    rest: list[Value] = field(default_factory=list)
+    keys: list[Value] = field(default_factory=list)
+    taint: Taint = CLEAN
 
     @property
     def other_keys(self) -> list[Value]:
@@ -151,75 +140,55 @@ class Mapping(Value):
         return [*self.keys, UNKNOWN] if self.rest else []
 
 
+@dataclass(slots=True, eq=False)
 class Function(Value):
     """A function or lambda of the program, with the scope it closes over and its receiver once bound."""
 
-    __slots__ = ("defaults", "keyword_defaults", "node", "owner", "receiver", "scope")
-
-    def __init__(
-        self,
-        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
-        scope: Scope,
-        defaults: list[Value],
-        keyword_defaults: list[Value | None],
-        receiver: Value | None = None,
-        owner: Klass | None = None,
-    ) -> None:
-        self.taint = CLEAN
-        self.node = node
-        self.scope = scope
-        self.defaults = defaults
-        self.keyword_defaults = keyword_defaults
-        self.receiver = receiver
-        self.owner = owner
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    scope: Scope
+    defaults: list[Value]
+    keyword_defaults: list[Value | None]
+    receiver: Value | None = None
+    owner: Klass | None = None
+    taint: Taint = CLEAN
 
 
+@dataclass(slots=True, eq=False)
 class Klass(Value):
     """A class of the program."""
 
-    __slots__ = ("attributes", "bases", "fields", "name")
-
-    def __init__(
-        self, name: str, bases: list[Value], attributes: dict[str, Value], fields: list[str]
-    ) -> None:
-        self.taint = CLEAN
-        self.name = name
-        self.bases = bases
-        self.attributes = attributes
-        self.fields = fields
+    name: str
+    bases: list[Value]
+    attributes: dict[str, Value]
+    fields: list[str]
+    taint: Taint = CLEAN
 
 
+@dataclass(slots=True, eq=False)
 class Instance(Value):
     """An object of a class of the program."""
 
-    __slots__ = ("attributes", "klass")
-
-    def __init__(self, klass: Klass) -> None:
-        self.taint = CLEAN
-        self.klass = klass
-        self.attributes: dict[str, Value] = {}
+    klass: Klass
+    attributes: dict[str, Value] = field(default_factory=dict)
+    taint: Taint = CLEAN
 
 
+@dataclass(slots=True, eq=False)
 class Partial(Value):
     """A call with some arguments already given, as functools.partial makes."""
 
-    __slots__ = ("called", "named", "positional")
-
-    def __init__(self, called: Value, positional: list[Value], named: dict[str, Value]) -> None:
-        self.taint = CLEAN
-        self.called = called
-        self.positional = positional
-        self.named = named
+    called: Value
+    positional: list[Value]
+    named: dict[str, Value]
+    taint: Taint = CLEAN
 
 
+@dataclass(slots=True, eq=False)
 class OneOf(Value):
     """One of several values, after branches met."""
 
-    __slots__ = ("options",)
-
-    def __init__(self, options: tuple[Value, ...], taint: Taint) -> None:
-        self.taint = taint
-        self.options = options
+    options: tuple[Value, ...]
+    taint: Taint
 
 
 class Scope:
@@ -442,24 +411,10 @@ def constant_text(value: Value | None) -> str | None:
 
 def text_value(pieces: Iterable[str | None], taint: Taint) -> Value:
     """The value of a text in pieces: a constant when all of it is known."""
-    merged: list[str | None] = []
-    for piece in pieces:
-        if merged and piece is not None and merged[-1] is not None:
-            merged[-1] += piece
-        elif piece is not None or not merged or merged[-1] is not None:
-            merged.append(piece)
-    if sum(len(piece) for piece in merged if piece) > MAX_SIZE:
-        return Unknown(taint)
-    if not merged:
-        return Const("", taint)
-    if len(merged) == 1:
-        only = merged[0]
-        return Unknown(taint) if only is None else Const(only, taint)
-    if merged[0] == "":
-        merged.pop(0)
-    if len(merged) > 1 and merged[-1] == "":
-        merged.pop()
-    return text_value(merged, taint) if len(merged) == 1 else Text(tuple(merged), taint)
+    found = merged([*pieces])
+    if len(found) > 1:
+        return Text(found, taint)
+    return Unknown(taint) if found[0] is None else Const(found[0], taint)
 
 
 def elements_of(value: Value) -> tuple[list[Value], bool]:

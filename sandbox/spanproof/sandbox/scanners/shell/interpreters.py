@@ -30,6 +30,7 @@ from spanproof.sandbox.scanners.shell.state import (
     merge_variables,
 )
 from spanproof.sandbox.scanners.shell.walk import Handler, Shell
+from spanproof.sandbox.words import words
 
 _DOWNLOADED = frozenset({"network"})
 _ENCODED = frozenset({"encoded"})
@@ -162,6 +163,9 @@ def run_interpreter(shell: Shell, program: str, arguments: list[Words], stdin: S
     return UNKNOWN_STREAM
 
 
+_HARMLESS_MODULES = words("json.tool this calendar timeit unittest pytest venv tabnanny ast")
+
+
 def _python_module(shell: Shell, arguments: list[Words], node: Node) -> Stream:
     names = [known(argument) or "" for argument in arguments]
     module = names[names.index("-m") + 1] if names.index("-m") + 1 < len(names) else ""
@@ -172,17 +176,7 @@ def _python_module(shell: Shell, arguments: list[Words], node: Node) -> Stream:
     elif module == "pip":
         shell.add("command.install", node, "pip installs packages")
         judge_sources(shell, "pip", arguments, node)
-    elif module not in {
-        "json.tool",
-        "this",
-        "calendar",
-        "timeit",
-        "unittest",
-        "pytest",
-        "venv",
-        "tabnanny",
-        "ast",
-    }:
+    elif module not in _HARMLESS_MODULES:
         shell.add("exec.dynamic", node, f"python runs the module {module or 'that is not known'}")
     return UNKNOWN_STREAM
 

@@ -25,6 +25,8 @@ _SOURCE_PREFIX: Final = re.compile(
 )
 """The part before the URL of a package: an option, a name and `@`, a version control system."""
 
+_LOGINS: Final = words("ssh sshpass autossh mosh rsh sftp ssh-copy-id")
+_COPIES: Final = words("scp rsync rcp")
 _SWITCHES_OF_CURL: Final = frozenset("OisSLkfvIgG#JaP")
 _SWITCHES_OF_WGET: Final = words("-q -nc -c -r -N -nv -S -b -np -k -p -m -d")
 """Options that take no value."""
@@ -37,18 +39,7 @@ def reach(shell: Shell, program: str, arguments: list[Words], stdin: Stream, nod
         _fetch(shell, program, arguments, node)
     elif program in {"nc", "ncat", "netcat", "socat"}:
         _netcat(shell, program, arguments, node)
-    elif program in {
-        "ssh",
-        "scp",
-        "sftp",
-        "rsync",
-        "sshpass",
-        "autossh",
-        "mosh",
-        "rcp",
-        "rsh",
-        "ssh-copy-id",
-    }:
+    elif program in _LOGINS or program in _COPIES:
         _remote_copy(shell, program, arguments, node)
     elif program == "openssl":
         _openssl(shell, arguments, node)
@@ -207,7 +198,7 @@ _RSYNC_FILES: Final = frozenset({"--files-from", "--exclude-from", "--include-fr
 
 def _remote_copy(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
     operands = _operands(arguments, "ipPFoclLRDbeEmJSWw")
-    if program in {"ssh", "sshpass", "autossh", "mosh", "rsh", "sftp", "ssh-copy-id"}:
+    if program in _LOGINS:
         for operand in operands[:1]:
             _judge_host(shell, operand, program, node)
         return

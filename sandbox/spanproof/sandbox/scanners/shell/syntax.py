@@ -40,8 +40,7 @@ class Script:
 
     def place(self, node: Node) -> Place:
         """The place of a node, in characters."""
-        (row, column), (end_row, end_column) = node.start_point, node.end_point
-        return Place(row + 1, self._column(row, column), end_row + 1, self._column(end_row, end_column))
+        return grammar.place_of(node, self._lines)
 
     def first_error(self) -> Place | None:
         """Where the script first fails to parse; None where it parses."""
@@ -52,10 +51,6 @@ class Script:
                 return self.place(node)
             pending.extend(child for child in reversed(node.children) if child.has_error)
         return START if self.root.has_error else None
-
-    def _column(self, row: int, column: int) -> int:
-        line = self._lines[row] if row < len(self._lines) else b""
-        return column + 1 if line.isascii() else len(line[:column].decode("utf-8", "ignore")) + 1
 
 
 class TooSlow(Exception):  # noqa: N818 - named after what happened

@@ -10,14 +10,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from spanproof.sandbox.scanners.weak_python.names import Names, argument, is_true, keyword
+from spanproof.sandbox.catalogue import words_of
+from spanproof.sandbox.scanners.weak_python.names import WORDS, Names, argument, is_true, keyword
 
-_SHELLS: Final = frozenset({"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput",
-    "asyncio.create_subprocess_shell"})  # fmt: skip
-_SUBPROCESS: Final = frozenset({"run", "call", "check_call", "check_output", "Popen"})
-_STATEMENTS: Final = frozenset(
-    {"execute", "executemany", "executescript", "read_sql", "read_sql_query", "raw"}
-)
+_SHELLS: Final = words_of(WORDS, "shells")
+_SUBPROCESS: Final = words_of(WORDS, "subprocess")
+_STATEMENTS: Final = words_of(WORDS, "statements")
 _VERB: Final = re.compile(
     r"(?i)^\s{0,20}(?:select|insert|update|delete|replace|drop|create|alter|with|merge|call)\b"
 )

@@ -12,16 +12,15 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.python.parse import nodes_below
-from spanproof.sandbox.scanners.weak_python.names import Names, is_false, says_secret
+from spanproof.sandbox.scanners.weak_python.names import WORDS, Names, is_false, says_secret
 
 _PLACEHOLDER: Final = re.compile(
     r"(?i)^(?:|none|null|x+|\*+|\.+|<.{0,80}>|\{.{0,80}\}|%.{0,80}|.{0,80}(?:your|example|change_?me|placeholder|env|todo).{0,80})$"
 )
-_RANDOM: Final = frozenset(
-    {"random", "randint", "choice", "choices", "randrange", "sample", "getrandbits", "uniform"}
-)
-_CLOCK: Final = frozenset({"time.time", "time.time_ns", "uuid.uuid1", "datetime.datetime.now", "os.getpid"})
+_RANDOM: Final = words_of(WORDS, "random")
+_CLOCK: Final = words_of(WORDS, "clock")
 _CREDENTIAL: Final = re.compile(
     r"(?i)passw(?:or)?d|passphrase|pwd$|secret|api_?key|auth_?token|access_?key|^token$"
 )

@@ -9,16 +9,12 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from spanproof.sandbox.scanners.weak_python.names import Names, argument, is_false, is_true, keyword
+from spanproof.sandbox.catalogue import words_of
+from spanproof.sandbox.scanners.weak_python.names import WORDS, Names, argument, is_false, is_true, keyword
 
-_LOADERS: Final = frozenset({
-    "pickle.load", "pickle.loads", "pickle.Unpickler", "cPickle.load", "cPickle.loads", "dill.load",
-    "dill.loads",
-    "cloudpickle.load", "cloudpickle.loads", "joblib.load", "marshal.load", "marshal.loads", "shelve.open",
-    "yaml.unsafe_load", "yaml.full_load", "jsonpickle.decode", "pandas.read_pickle",
-})  # fmt: skip
-_SAFE_YAML: Final = frozenset({"yaml.SafeLoader", "yaml.CSafeLoader", "yaml.BaseLoader"})
-_READERS: Final = frozenset({"open", "io.open", "flask.send_file", "os.remove", "os.unlink", "shutil.rmtree"})
+_LOADERS: Final = words_of(WORDS, "loaders")
+_SAFE_YAML: Final = words_of(WORDS, "safe-yaml")
+_READERS: Final = words_of(WORDS, "readers")
 _MODE_POSITION: Final = {"os.chmod": 1, "os.mkdir": 1, "os.makedirs": 1, "os.fchmod": 1, "os.open": 2}
 
 

@@ -10,9 +10,14 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from spanproof.sandbox.catalogue import words_of
+from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.python.parse import nodes_below
 
-_INPUT_CALLS: Final = frozenset({"input", "flask.request.get_json", "sys.stdin.read", "sys.stdin.readline"})
+KNOWLEDGE: Final = read_sections("weaknesses")
+WORDS: Final = KNOWLEDGE["python"]
+
+_INPUT_CALLS: Final = words_of(WORDS, "input")
 _INPUT_NAMES: Final = ("flask.request.", "request.", "sys.argv", "self.request.")
 _SECRET: Final = re.compile(
     r"(?i)passw(?:or)?d|passphrase|\bpwd\b|_pwd|secret|token(?!s|_count|_id|iz|_len|_limit|_budget)|api_?key"
@@ -111,9 +116,7 @@ class Names:
         return any(self.from_input(child) for child in children)
 
 
-_CONTAINS: Final = frozenset(
-    {"is_relative_to", "relative_to", "commonpath", "realpath", "basename", "secure_filename"}
-)
+_CONTAINS: Final = words_of(WORDS, "contains")
 """What a program uses to keep a path inside a directory."""
 
 

@@ -9,10 +9,10 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from spanproof.sandbox.scanners.weak_python.names import Names, is_true, keyword
+from spanproof.sandbox.catalogue import words_of
+from spanproof.sandbox.scanners.weak_python.names import WORDS, Names, is_true, keyword
 
-_MARKUP: Final = frozenset({"markupsafe.Markup", "flask.Markup", "django.utils.safestring.mark_safe",
-    "flask.render_template_string", "django.utils.html.mark_safe"})  # fmt: skip
+_MARKUP: Final = words_of(WORDS, "markup")
 
 
 def judge_web(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:

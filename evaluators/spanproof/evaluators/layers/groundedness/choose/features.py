@@ -20,17 +20,19 @@ from spanproof.evaluators.layers.groundedness.solve.match import Match
 from spanproof.evaluators.layers.groundedness.solve.requested import Derived, names_operation
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Value, is_year
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Value, is_year, same_number
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
 _ONE_NUMBER = re.compile(r"\D*(?P<digits>\d[\d,.]*\d|\d)[^\d\w]{0,3}[^\W\d]*[^\d\w]*")
+_PRINTED = re.compile(r"-?[$€£]?(?=(?:\D*\d){3})\d[\d,]*(?:\.\d+)?(?:e-?\d+)?\s?%?")
 _SCALE_WORDS = re.compile(r"\b(?:thousands?|millions?|billions?|mn|bn|000s?|k|m)\b|['’]000", re.I)
 _NAMED_SCOPE, _PARTLY_NAMED = 0.95, 0.55
 """From which scope a record is the one that a sentence names, and from which it may be: more than a sibling's."""  # noqa: E501
 _FEWEST_DIGITS = 3
-_PREFIXED = frozenset(("data", "mass", "length", "volume", "power", "energy", "frequency", "bitrate"))
-"""Units with prefixes for thousands: another prefix makes another value."""
+_PREFIXED = frozenset(str.split("data mass length volume power energy frequency bitrate"))
+_SMALL = 10
+_COMPARED = re.compile(r"\b(?:from|than|vs\.?|versus|against|compared (?:to|with))\s+[$€£]?\Z", re.I)
 _BEST = 8
 _MAX_BARE = 80
 _NEAR = 40
@@ -330,7 +332,38 @@ def find_refutation(
     whole = bool(others) and _is_whole(others[0].fact, base)
     if alone and whole and others[0].name >= 0.6 and others[0].fact.value.kind in kinds:
         return Refutation(GroundednessRule.ONLY_VALUE, Cause.OTHER_VALUE, others[0])
+    result = _find_last_result(others, base, sources) if not derivation.hits else None
+    if result is not None and len(read.frames) == 1 and _replaces(frame.mention.value, result.fact.value):
+        return Refutation(GroundednessRule.ONLY_VALUE, Cause.OTHER_VALUE, result)
     return None
+
+
+def _find_last_result(others: Sequence[Scored], base: FactBase, sources: Sequence[Source]) -> Scored | None:
+    """Return the value that the last output prints, if it prints one number and nothing else."""
+    last = max((at for at, source in enumerate(sources) if source.kind is SourceKind.OUTPUT), default=None)
+    # "What is left of 2000?": an amount of the task may have been reckoned with.
+    task = next((source.text for source in sources if source.kind is SourceKind.TASK), "")
+    if any(each.value.kind in NUMERIC and abs(each.value.number) >= _SMALL for each in scan_cached(task)):
+        return None
+    found = [each for each in others if each.fact.source == last]
+    if last is None or len(found) != 1 or not _is_result(base.texts[last]):
+        return None
+    return found[0]
+
+
+def _replaces(said: Value, result: Value) -> bool:
+    """Return whether a value can only stand for a result: not in another unit, nor what is left of all."""
+    if said.kind not in (Kind.NUMBER, Kind.MONEY, Kind.PERCENT) or _digits(said.number, said.step) < 2:
+        return False
+    wholes = (1.0, 100.0) if said.kind is Kind.PERCENT or 0 < abs(result.number) < 1 else ()
+    stated = {said.number, said.number / 100}
+    return not any(same_number(each, whole - result.number, said.step) for each in stated for whole in wholes)
+
+
+def _is_result(text: str) -> bool:
+    """Return whether a text is one number of three digits or more: fewer count, or say that it went well."""
+    lines = [line for line in text.split("\n") if line.strip() and line.strip() != "None"]
+    return len(lines) == 1 and _PRINTED.fullmatch(lines[0].strip()) is not None
 
 
 def _is_exact(frame: Frame, *, in_outputs: bool) -> bool:
@@ -372,7 +405,8 @@ def _find_other_record(
 ) -> Refutation | None:
     """Return the named record's own value, where the stated one is in that field of records not named."""
     said, fact = frame.mention.value, outputs[0].fact
-    if said.kind not in NUMERIC or _digits(said.number, said.step) < _FEWEST_DIGITS:
+    compared = _COMPARED.search(read.answer, max(0, frame.mention.start - _NEAR), frame.mention.start)
+    if said.kind not in NUMERIC or _digits(said.number, said.step) < _FEWEST_DIGITS or compared:
         return None
     held = {each.fact for each in outputs}
     if any(held.isdisjoint(each.operands) for each in derivation.hits):
@@ -402,7 +436,7 @@ def _find_slip(
     printed = [
         Scored(fact, Match.NONE, 0.0, 0.0, 0.0)
         for fact in base.by_source(last)
-        if fact.value.kind in NUMERIC and fact not in kept and is_bare(fact, base)
+        if fact.value.kind in (kind, Kind.NUMBER) and fact not in kept and is_bare(fact, base)
     ]
     for place, each in enumerate((*others, *printed)):
         known = _numeral(base.texts[each.fact.source][each.fact.start : each.fact.end])
@@ -553,7 +587,8 @@ def _is_stated(scored: Scored, read: AnswerFrames, frame: Frame) -> bool:
     known = scored.fact.value
     return any(
         other is not frame
-        and (other.mention.value.number, other.mention.value.date) == (known.number, known.date)
+        and known.number in (other.mention.value.number, other.mention.value.amount)
+        and other.mention.value.date == known.date
         and other.mention.value.text == known.text
         for other in read.frames
     )

@@ -43,7 +43,6 @@ _MOST_CAME = re.compile(
     r"(?:c[ao]mes?|originate[sd]?|(?:are|were|is|was)(?:\s+[a-z]+)?)\s+(?:from|in|at|by|on)\s",
     re.IGNORECASE,
 )
-"""`Most of the orders came from Leeds`: of all rows that one has the most."""
 _BARE = frozenset(("most", "least", "latest", "maximum", "minimum"))
 _PHRASE_END = re.compile(r"[.,;:()!?\n]|\b(?:is|are|was|were|has|have|had|at|with|by|in|on|among|than|and|but|for|of)\b", re.IGNORECASE)  # fmt: skip  # noqa: E501
 

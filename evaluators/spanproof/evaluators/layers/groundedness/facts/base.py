@@ -34,8 +34,7 @@ _UNIT_ENDINGS = {name: UNITS.get(name) or UNITS[name.removesuffix("s")] for name
     "cents": ("money", 0.01), "pct": ("%", 1), "percent": ("%", 1), "usd": ("USD", 1), "eur": ("EUR", 1),
     "gbp": ("GBP", 1), "thousands": ("", 1e3), "millions": ("", 1e6),
 }  # fmt: skip
-_AFTER_A_NAME = frozenset(("min", "s", "v", "bar", "db"))
-"""Endings that are units behind a name only: `duration_s`."""
+_AFTER_A_NAME = frozenset(("min", "s", "v", "bar", "db"))  # units behind a name only: `duration_s`
 
 
 class Role(StrEnum):

@@ -25,8 +25,7 @@ from spanproof.evaluators.markup import read_element
 MAX_CHARS = 400_000
 # How many lines may be above a table without a blank line between: each costs a look at all that follow.
 _MAX_ABOVE = 20
-# So many elements may turn out to be none: each is read to where it breaks.
-_MAX_BROKEN = 5
+_MAX_BROKEN = 5  # elements that turn out to be none: each is read to where it breaks
 _ELEMENT = re.compile(r"<(?=[A-Za-z_?!])")
 _OPENS = re.compile(r"(?m)(?:^|[:=>]\s*|^\s+|\s)(?=[{\[]|\w+\(\w+=)")
 # The colon of "at 19:45" parts nothing.

@@ -32,7 +32,6 @@ _TYPE = re.compile(
     r"|(?:decimal|date|time|datetime|timestamp|enum|list|struct)(?:[(\[ ].*)?|bool(?:ean)?|cat(?:egorical)?",
     re.IGNORECASE,
 )
-"""The type of a column, as DuckDB and polars write it below the name."""
 _GAP = re.compile(r"\S+(?:\s\S+)*")
 _SCALE = re.compile(
     r"(?:\b(?:in|of|usd|eur|gbp|rmb)\b|[$€£])\W{0,2}(?:us\$\s*|u\.s\.\s*|\$\s*|usd\s*|eur\s*|€\s*)?(?:dollars?\s+|euros?\s+)?"

@@ -40,6 +40,7 @@ class Value:
         time: hour, minute and second; the second None where it is not written.
         text: of identifiers and texts, the lower-cased words.
         factor: what the unit and the scale word multiplied by.
+        grouped: whether its thousands are set apart ("1,966"), as those of a year never are.
     """
 
     kind: Kind
@@ -52,6 +53,7 @@ class Value:
     time: tuple[int, int, int | None] | None = None
     text: str = ""
     factor: float = 1.0
+    grouped: bool = False
 
     @property
     def amount(self) -> float:
@@ -75,6 +77,7 @@ def is_year(value: Value) -> bool:
         value.kind is Kind.NUMBER
         and value.step == 1
         and value.factor == 1.0
+        and not value.grouped
         and 1900 <= value.number <= 2100
         and value.number == int(value.number)
     )

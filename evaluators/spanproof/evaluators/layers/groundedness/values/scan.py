@@ -48,18 +48,13 @@ def _lines(name: str) -> list[list[str]]:
     return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
 
 
-UNITS: dict[str, tuple[str, float]] = {
-    name: (dimension, float(factor))
-    for dimension, factor, *names in _lines("units.txt")
-    if dimension != "month"
-    for name in names
-}
-MONTHS: dict[str, int] = {
-    name: number
-    for dimension, _, *names in _lines("units.txt")
-    if dimension == "month"
-    for number, name in enumerate(names, 1)
-}
+UNITS: dict[str, tuple[str, float]] = {}
+MONTHS: dict[str, int] = {}
+for _dimension, _factor, *_names in _lines("units.txt"):
+    if _dimension == "month":
+        MONTHS.update({name: number for number, name in enumerate(_names, 1)})
+    else:
+        UNITS.update(dict.fromkeys(_names, (_dimension, float(_factor))))
 _MONTH = "|".join(sorted(map(re.escape, MONTHS), key=len, reverse=True))
 # A word character of a script that parts words: Chinese and Japanese write numbers right behind words.
 _WORD = r"[^\W\u3040-\u30ff\u4e00-\u9fff]"
@@ -238,13 +233,12 @@ def _duration(match: re.Match[str]) -> Value | None:
     return Value(Kind.QUANTITY, float(seconds), 1.0, "time")
 
 
+# Bytes as `df -h` and `du -h` print them: `22T`.
 _SIZE = re.compile(r"(?P<n>\d+(?:\.\d+)?)(?P<prefix>[GTP])i?")
-"""Bytes as `df -h` and `du -h` print them: `22T`."""
 
 
 def _size(number: str, prefix: str) -> Value:
-    factor = {"G": 1e9, "T": 1e12, "P": 1e15}[prefix]
-    amount, step, _ = read_numeral(number)
+    (amount, step, _), factor = read_numeral(number), {"G": 1e9, "T": 1e12, "P": 1e15}[prefix]
     return Value(Kind.QUANTITY, amount * factor, step * factor, "data", factor=factor)
 
 
@@ -285,7 +279,10 @@ def _number(match: re.Match[str]) -> Mention:
         factor *= times
     factor *= scale
     second = None if other is None else other * factor
-    value = Value(kind, amount * factor, step * abs(factor), dimension, scale, second, factor=abs(factor))
+    value = Value(
+        kind, amount * factor, step * abs(factor), dimension, scale, second,
+        factor=abs(factor), grouped="," in match.group("n"),
+    )  # fmt: skip
     # A full stop after an abbreviated unit ends the sentence as well.
     while match.string[end - 1].isspace() or match.string[end - 1] == ".":
         end -= 1

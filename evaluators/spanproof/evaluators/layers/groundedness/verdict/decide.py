@@ -151,7 +151,9 @@ def decide(
         overall = Verdict.GROUNDED
     else:
         overall = Verdict.UNCERTAIN
-    return Grounding(overall, _value_of(claims), claims, confidence)
+    settled = [claim.verdict for claim in claims if claim.verdict is not Verdict.UNCERTAIN]
+    value = settled.count(Verdict.GROUNDED) / len(settled) if settled else 0.5
+    return Grounding(overall, value, claims, confidence)
 
 
 def _without_circles(judged: Sequence[_Judged], claims: Sequence[Claim]) -> tuple[Claim, ...]:
@@ -173,13 +175,6 @@ def _without_circles(judged: Sequence[_Judged], claims: Sequence[Claim]) -> tupl
         else replace(claim, verdict=Verdict.UNCERTAIN)
         for claim, rests in zip(claims, resting, strict=True)
     )
-
-
-def _value_of(claims: Sequence[Claim]) -> float:
-    settled = [claim for claim in claims if claim.verdict is not Verdict.UNCERTAIN]
-    if not settled:
-        return 0.5
-    return sum(claim.verdict is Verdict.GROUNDED for claim in settled) / len(settled)
 
 
 def _settled(judged: _Judged, budget: float, cut: bool) -> Claim:

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from spanproof.sandbox import kernel
+from spanproof.sandbox.backends.jail.namespaces.process_tree import STATE, stat_fields
 from spanproof.sandbox.guest.main import rehearsal_of
 
 Ranges = tuple[tuple[int, int], ...]
@@ -144,9 +145,8 @@ def _await_stop(pid: int) -> None:
         OSError: it is not, in all the time there is for a trial.
     """
     for _ in range(int(_TRIAL_S / _TICK_S)):
-        with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123
-            if file.read().rpartition(")")[2].split()[0] == "T":
-                return
+        if stat_fields(pid)[STATE] == b"T":
+            return
         time.sleep(_TICK_S)
     raise TimeoutError
 

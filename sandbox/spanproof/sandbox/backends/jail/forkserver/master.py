@@ -26,6 +26,7 @@ from spanproof.sandbox.backends.jail.forkserver.zygote import trial
 from spanproof.sandbox.backends.jail.namespaces import cgroup, root
 from spanproof.sandbox.backends.jail.namespaces.users import foreign_id
 from spanproof.sandbox.backends.jail.seccomp.filter import compile_filter
+from spanproof.sandbox.backends.jail.seccomp.paths import is_within
 from spanproof.sandbox.backends.jail.seccomp.rules import ENDS
 from spanproof.sandbox.backends.jail.seccomp.syscalls import required_arch
 
@@ -89,7 +90,7 @@ def _build(options: dict[str, Any]) -> SupervisorSetup:
     arch = required_arch()
     binds = [root.Bind(*bind) for bind in options["binds"]]
     visible = root.build_root(root.interpreter_directories(), binds)
-    sys.path[:] = [path for path in sys.path if path and _visible(path, visible.roots)]
+    sys.path[:] = [path for path in sys.path if path and is_within(path, visible.roots)]
     if options["site"] is not None:
         use_packages_of(options["site"])
     importlib.invalidate_caches()
@@ -99,10 +100,6 @@ def _build(options: dict[str, Any]) -> SupervisorSetup:
     observed = compile_filter(arch, root.GUEST_ID, observed=True, shown=ENDS)
     settle()
     return SupervisorSetup(visible, arch, os.environ["PATH"], plain, observed, footprint.learn(trial))
-
-
-def _visible(path: str, roots: tuple[str, ...]) -> bool:
-    return any(path == base or path.startswith(f"{base}/") for base in roots)
 
 
 def _enter_namespaces(guest_id: int | None) -> None:

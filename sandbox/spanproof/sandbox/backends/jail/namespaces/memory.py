@@ -13,7 +13,12 @@ import time
 
 from spanproof.sandbox.backends.jail.isolation import Box
 from spanproof.sandbox.backends.jail.namespaces.kernel_memory import KernelMemory, page_table_bytes
-from spanproof.sandbox.backends.jail.namespaces.process_tree import Namespace
+from spanproof.sandbox.backends.jail.namespaces.process_tree import (
+    SYSTEM_TICKS,
+    USER_TICKS,
+    Namespace,
+    stat_fields,
+)
 
 _SHARED_WORTH_A_LOOK = 96 * 1024 * 1024
 """Above what an interpreter with its libraries shares with files; a closer look walks the page tables."""
@@ -113,8 +118,7 @@ def cpu_s(pid: int) -> float:
 def _counted_cpu_s(pid: int) -> float:
     """The same where the kernel, as gVisor's, has no such clocks."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
-            fields = file.read().rpartition(b")")[2].split()
+        fields = stat_fields(pid)
     except OSError:
         return 0.0
-    return (int(fields[11]) + int(fields[12])) / _TICKS
+    return (int(fields[USER_TICKS]) + int(fields[SYSTEM_TICKS])) / _TICKS

@@ -137,7 +137,7 @@ class Namespace:
         return network_bytes()
 
 
-STATE, PARENT, GROUP, SESSION, THREADS = 0, 1, 2, 3, 17
+STATE, PARENT, GROUP, SESSION, USER_TICKS, SYSTEM_TICKS, THREADS, STARTED = 0, 1, 2, 3, 11, 12, 17, 19
 """Of what `stat_fields` returns."""
 
 
@@ -152,9 +152,17 @@ def stat_fields(pid: int) -> list[bytes]:
         fields = os.read(file, 4096).rpartition(b")")[2].split()
     finally:
         os.close(file)
-    if len(fields) <= THREADS:
+    if len(fields) <= STARTED:
         raise ProcessLookupError(pid)
     return fields
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process has not ended; one that has may wait to be reaped."""
+    try:
+        return stat_fields(pid)[STATE] not in (b"Z", b"X")
+    except OSError:
+        return False
 
 
 def _running(pid: int, fields: list[bytes]) -> int:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spanproof.sandbox import kernel
+from spanproof.sandbox.backends.jail.seccomp.paths import is_within
 
 BOX = "/box"
 WORK = "/box/work"
@@ -304,13 +305,13 @@ def _attach(taken: _Taken, mount_point: str) -> None:
 def _covered(path: str) -> bool:
     """Whether a path lies where each run has its own tmpfs."""
     private = ("/tmp", "/var/tmp", "/run", "/dev/shm", "/box", "/proc", "/dev", "/etc")  # noqa: S108
-    return any(path == mount_point or path.startswith(f"{mount_point}/") for mount_point in private)
+    return is_within(path, private)
 
 
 def outermost(paths: Iterable[str]) -> list[str]:
     """Without those inside another one, in order of length."""
     kept: list[str] = []
     for path in sorted(set(paths), key=len):
-        if not any(path == other or path.startswith(f"{other}/") for other in kept):
+        if not is_within(path, kept):
             kept.append(path)
     return kept

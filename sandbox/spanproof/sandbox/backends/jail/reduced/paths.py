@@ -14,7 +14,7 @@ from pathlib import Path
 from spanproof.sandbox.backends.jail.namespaces import root
 from spanproof.sandbox.backends.jail.reduced.calls import open_beneath
 from spanproof.sandbox.backends.jail.reduced.landlock import Walls
-from spanproof.sandbox.backends.jail.seccomp.paths import PROBED, Boundary, Judged
+from spanproof.sandbox.backends.jail.seccomp.paths import PROBED, Boundary, Judged, is_within
 
 _READABLE = (
     "/etc/ld.so.cache",
@@ -80,7 +80,7 @@ class ReducedBoundary(Boundary):
 
     def home_of(self, resolved: str) -> str | None:
         """The one of these directories that it lies in."""
-        return next((own for own in self._own if resolved == own or resolved.startswith(f"{own}/")), None)
+        return next((own for own in self._own if is_within(resolved, (own,))), None)
 
     def opened(self, resolved: str) -> int:
         """A descriptor that replaces a path of its own, links within followed.
@@ -94,10 +94,7 @@ class ReducedBoundary(Boundary):
 
     def is_open(self, resolved: str) -> bool:
         """Whether Landlock lets a resolved path be read or run."""
-        return self.is_own(resolved) or any(
-            resolved == one or resolved.startswith(f"{one}/")
-            for one in (*self.walls.readable, *self.walls.devices)
-        )
+        return self.is_own(resolved) or is_within(resolved, (*self.walls.readable, *self.walls.devices))
 
     def search_paths(self) -> dict[str, str]:
         """The `.pth` files of the interpreter that lead to what a guest may not read, without those lines.

@@ -19,9 +19,9 @@ from spanproof.sandbox.backends.jail.namespaces.process_tree import (
     GROUP,
     PARENT,
     SESSION,
-    STATE,
     THREADS,
     Namespace,
+    is_alive,
     stat_fields,
 )
 from spanproof.sandbox.backends.jail.reduced.count import Counter
@@ -58,7 +58,7 @@ class Spared(Namespace):
         """
         while True:
             self.kill_others()
-            while any(map(_is_alive, self._found())):
+            while any(map(is_alive, self._found())):
                 time.sleep(_AGAIN_S)
                 self.kill_others()
             try:
@@ -209,10 +209,3 @@ def _children(in_sight: dict[int, list[bytes]]) -> dict[int, list[int]]:
     for pid, fields in in_sight.items():
         below.setdefault(int(fields[PARENT]), []).append(pid)
     return below
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        return stat_fields(pid)[STATE] not in (b"Z", b"X")
-    except OSError:
-        return False

@@ -16,7 +16,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.namespaces.process_tree import Namespace
+from spanproof.sandbox.backends.jail.namespaces.process_tree import (
+    STARTED,
+    STATE,
+    SYSTEM_TICKS,
+    USER_TICKS,
+    Namespace,
+    stat_fields,
+)
 from spanproof.sandbox.backends.jail.seccomp.notifications import GO_ON, NONE_YET, Answer, Notification
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 from spanproof.sandbox.guest.reporter import STEPS_FD
@@ -28,8 +35,6 @@ _ROUNDS = 64
 _STILL_S = 1.0
 _TICKS = 2
 """CPU time, in the kernel's ticks, after which a task has left the call by which it forked."""
-_STATE, _UTIME, _STIME, _STARTED = 0, 11, 12, 19
-"""Fields of /proc/TID/stat, from the one after the name on."""
 _FUTEX_WAITS = frozenset((0, 9, 11))
 """FUTEX_WAIT, FUTEX_WAIT_BITSET and FUTEX_WAIT_REQUEUE_PI, whose fourth argument is the time-out."""
 _WAITS_FOR_OTHERS = frozenset(("pause", "rt_sigsuspend", "wait4", "waitid"))
@@ -100,7 +105,7 @@ class Lineage:
         waiting, self._deferred = self._deferred, []
         released: list[Notification] = []
         for call in waiting:
-            if _fields(call.pid) is None:
+            if _state(call.pid) == "X":
                 continue
             (released if self._may_fork(call.pid) else self._deferred).append(call)
         return released
@@ -167,7 +172,7 @@ class Lineage:
             self._retire()
             if any(fork.step != step for fork in self._forks.values()):
                 return False
-        self._forks[task] = _Fork(step, _ticks(task))
+        self._forks[task] = _Fork(step, _ticks(_fields(task)))
         return True
 
     def _retire(self) -> None:
@@ -251,31 +256,24 @@ def _link_of(task: int, descriptor: int | str) -> str:
 def _is_beyond(task: int, fork: _Fork) -> bool:
     """Whether a task has left the call by which it forked: it sleeps, or has run long since."""
     fields = _fields(task)
-    if fields is None or fields[_STATE] != b"R":
-        return True
-    return int(fields[_UTIME]) + int(fields[_STIME]) >= fork.ticks + _TICKS
+    return fields[STATE] != b"R" or _ticks(fields) >= fork.ticks + _TICKS
 
 
-def _ticks(task: int) -> int:
-    fields = _fields(task)
-    return 0 if fields is None else int(fields[_UTIME]) + int(fields[_STIME])
+def _ticks(fields: list[bytes]) -> int:
+    return int(fields[USER_TICKS]) + int(fields[SYSTEM_TICKS])
 
 
 def _began(task: int) -> int:
-    fields = _fields(task)
-    return 0 if fields is None else int(fields[_STARTED])
+    return int(_fields(task)[STARTED])
 
 
 def _state(task: int) -> str:
-    fields = _fields(task)
-    return "X" if fields is None else fields[_STATE].decode()
+    return _fields(task)[STATE].decode()
 
 
-def _fields(task: int) -> list[bytes] | None:
-    """Return what /proc says of a thread, from its state on; None where it is gone."""
+def _fields(task: int) -> list[bytes]:
+    """Return what `stat_fields` gives of a thread; where it is gone, that it is dead and nothing more."""
     try:
-        with open(f"/proc/{task}/stat", "rb") as file:  # noqa: PTH123 - in the path of held calls
-            fields = file.read().rpartition(b")")[2].split()
+        return stat_fields(task)
     except OSError:
-        return None
-    return fields if len(fields) > _STARTED else None
+        return [b"X", *[b"0"] * STARTED]

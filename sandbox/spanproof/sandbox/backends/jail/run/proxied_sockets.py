@@ -44,7 +44,6 @@ class ProxyingWatcher(Watcher):
         if name != "connect":
             payload = kernel.read_memory(call.pid, *_sent(name, call))
             self.record.note("network", f"{addresses.sought_name(payload)}:53", allowed=False)
-        if name != "connect":
             return Answer(errno.ECONNREFUSED)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         return self._connect(call, ours, theirs, self._dns_stub.listen)

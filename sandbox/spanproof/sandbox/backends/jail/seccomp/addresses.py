@@ -65,28 +65,25 @@ def queried_name(payload: bytes) -> str | None:
     _id, flags, questions, answers, authorities, _extra = struct.unpack_from("!6H", payload)
     if flags & 0xF800 or questions != 1 or answers or authorities:
         return None
-    labels: list[str] = []
-    position = 12
-    while position < len(payload):
-        length = payload[position]
-        if length == 0:
-            return ".".join(labels) or None
-        label = payload[position + 1 : position + 1 + length]
-        if length > 63 or len(label) < length or not label.isascii():
-            return None
-        labels.append(label.decode("ascii", "replace"))
-        position += 1 + length
-    return None
+    labels, end = _labels(payload)
+    whole = end < len(payload) and payload[end] == 0 and all(map(bytes.isascii, labels))
+    return b".".join(labels).decode("ascii") or None if whole else None
 
 
 def sought_name(payload: bytes) -> str:
     """Return what bytes for a name server ask for, whether or not they are a query that a server answers."""
+    labels, _end = _labels(payload)
+    return b".".join(labels).decode("ascii", "backslashreplace")[:_NAME_CHARACTERS] or "(no name)"
+
+
+def _labels(payload: bytes) -> tuple[list[bytes], int]:
+    """The labels behind the head of a query, and the position of what follows them."""
     labels, position = [], _DNS_HEAD_BYTES
     while position < len(payload) and 0 < payload[position] <= _LABEL_BYTES:
-        label = payload[position + 1 : position + 1 + payload[position]]
-        labels.append(label.decode("ascii", "backslashreplace"))
-        position += 1 + payload[position]
-    return ".".join(labels)[:_NAME_CHARACTERS] or "(no name)"
+        end = position + 1 + payload[position]
+        labels.append(payload[position + 1 : end])
+        position = end
+    return labels, position
 
 
 def socket_text(args: Sequence[int]) -> str:

@@ -72,16 +72,8 @@ def end(verdict: int) -> Instruction:
     return Instruction(RET, verdict)
 
 
-def one_of(argument: int, values: Sequence[int], then: int, otherwise: int) -> Program:
-    """Compares the low half only: the kernel takes these arguments as 32-bit integers."""
-    return [low(argument), *membership(values), end(otherwise), end(then)]
-
-
-def any_bit(argument: int, mask: int, then: int, otherwise: int) -> Program:
-    """Tests the low half for the bits of a mask."""
-    return [low(argument), Instruction(JSET, mask, 1, 0), end(otherwise), end(then)]
-
-
-def membership(values: Sequence[int]) -> Program:
-    """Jumps over the one instruction that follows when the accumulator is one of the values."""
-    return [Instruction(JEQ, value, len(values) - index, 0) for index, value in enumerate(values)]
+def among(values: Sequence[int], then: Program, otherwise: Program, *, jump: int = JEQ) -> Program:
+    """Go on with a program where the accumulator is one of the values, or passes the jump's other test."""
+    last = len(values) - 1 + len(otherwise)
+    tests = [Instruction(jump, value, last - index, 0) for index, value in enumerate(values)]
+    return [*tests, *otherwise, *then]

@@ -1,17 +1,16 @@
 """Calls whose arguments decide: for each, the piece of the seccomp program that separates its uses.
 
-In: the guest's user id. Out: by a call's name, what makes its piece. A piece sees the arguments' values and
+In: the guest's user id. Out: by a call's name, its piece. A piece sees the arguments' values and
 never the memory behind them: what a pointer points to is the supervisor's to find out.
 """
 
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from spanproof.sandbox.backends.jail.seccomp.bpf import (
     AND,
-    JEQ,
     JGE,
     JSET,
     RET_ALLOW,
@@ -20,19 +19,19 @@ from spanproof.sandbox.backends.jail.seccomp.bpf import (
     RET_NOTIFY,
     Instruction,
     Program,
-    any_bit,
+    among,
     end,
     high,
     low,
-    membership,
-    one_of,
 )
 from spanproof.sandbox.guest.reporter import STEPS_FD
 
-_RET_DONE = RET_ERRNO
-_RET_NO_FAMILY = RET_ERRNO | errno.EAFNOSUPPORT
-_RET_NO_OPTION = RET_ERRNO | errno.ENOPROTOOPT
-_RET_NO_PROTOCOL = RET_ERRNO | errno.EPROTONOSUPPORT
+_ALLOW, _NOTIFY, _REFUSE, _DONE = (
+    [end(verdict)] for verdict in (RET_ALLOW, RET_NOTIFY, RET_EPERM, RET_ERRNO)
+)
+_NO_FAMILY, _NO_OPTION, _NO_PROTOCOL = (
+    [end(RET_ERRNO | error)] for error in (errno.EAFNOSUPPORT, errno.ENOPROTOOPT, errno.EPROTONOSUPPORT)
+)
 
 LARGE_MAPPING_BYTES = 64 * 1024 * 1024
 """Writable mappings from this size on are shown to the supervisor, which knows the program's memory limit."""
@@ -55,7 +54,7 @@ _RLIMIT_CORE, _RLIMIT_NPROC = 4, 6
 _SOCK_STREAM, _SOCK_SEQPACKET = 1, 5
 _INTERNET_LEVELS = (0, 6, 17, 41)  # IP, TCP, UDP, IPv6
 _SOL_SOCKET, _SO_PASSPIDFD, _SO_PEERPIDFD = 1, 76, 77
-_BUFFER_SIZES = dict.fromkeys((7, 8, 32, 33), _RET_DONE)
+_BUFFER_SIZES = dict.fromkeys((7, 8, 32, 33), _DONE)
 """SO_SNDBUF, SO_RCVBUF and their FORCE: without effect, so that the kernel's own sizes bound a socket."""
 _PROT_WRITE = 2
 _S_IFMT, _S_IFCHR, _S_IFBLK = 0o170000, 0o020000, 0o060000
@@ -80,256 +79,153 @@ alone would let a guest slow it down."""
 _HARMLESS_PRCTL = (1, 2, 3, 15, 16, 21, 23, 29, 30, 36, 37, 38, 39, 41, 42, 0x53564D41)
 
 
-def conditional(uid: int) -> dict[str, Callable[[], Program]]:
+def conditional(uid: int) -> dict[str, Program]:
     """The calls whose arguments decide on every tier."""
-
-    def same_ids(count: int) -> Callable[[], Program]:
-        return lambda: _ids_unchanged(count, uid)
-
     return {
-        "clone": lambda: any_bit(0, OUTWARD_FLAGS, RET_NOTIFY, RET_ALLOW),
-        "socket": _socket,
-        **dict.fromkeys(_ON_A_PROCESS, _not_on_the_supervisor),
-        "setpriority": lambda: _one_process(which=0),
-        "ioprio_set": lambda: _one_process(which=1),
-        "prlimit64": lambda: _limit_stays(_RLIMIT_CORE, _RET_DONE, _not_on_the_supervisor()),
-        "setrlimit": lambda: _no_core_limit(RET_ALLOW),
+        "clone": [low(0), *among((OUTWARD_FLAGS,), _NOTIFY, _ALLOW, jump=JSET)],
+        "socket": _socket(),
+        **dict.fromkeys(_ON_A_PROCESS, _NOT_ON_THE_SUPERVISOR),
+        # On one process that is not the supervisor; groups and users would take it in.
+        "setpriority": _on_one(0, _SUPERVISOR_PID, _NOTIFY, _ALLOW),
+        "ioprio_set": _on_one(1, _SUPERVISOR_PID, _NOTIFY, _ALLOW),
+        "prlimit64": _limit_stays(_RLIMIT_CORE, _DONE, _NOT_ON_THE_SUPERVISOR),
+        "setrlimit": _no_core_limit(_ALLOW),
         # They would write back what everyone on the machine has changed; a program's own files have no disk.
-        **dict.fromkeys(("sync", "syncfs"), lambda: [end(_RET_DONE)]),
-        "prctl": _process_control,
-        "fcntl": lambda: one_of(1, _SHARED_FILE_COMMANDS, RET_EPERM, RET_ALLOW),
-        "ioctl": lambda: _request((_TIOCSTI, _TIOCLINUX)),
-        "setsockopt": lambda: _option(RET_ALLOW, _BUFFER_SIZES),
-        "personality": lambda: one_of(0, (0xFFFFFFFF,), RET_ALLOW, RET_EPERM),
-        "sendto": _with_address,
-        "mmap": lambda: _large_writable(length_argument=1, protection_argument=2),
-        "mremap": lambda: _large(2),
-        "setuid": same_ids(1),
-        "setgid": same_ids(1),
-        "setreuid": same_ids(2),
-        "setregid": same_ids(2),
-        "setresuid": same_ids(3),
-        "setresgid": same_ids(3),
+        **dict.fromkeys(("sync", "syncfs"), _DONE),
+        # Hiding from the supervisor is the supervisor's to allow.
+        "prctl": [low(0), *among((_PR_SET_DUMPABLE,), _NOTIFY, among(_HARMLESS_PRCTL, _ALLOW, _REFUSE))],
+        "fcntl": [low(1), *among(_SHARED_FILE_COMMANDS, _REFUSE, _ALLOW)],
+        "ioctl": _request((_TIOCSTI, _TIOCLINUX)),
+        "setsockopt": _option(_ALLOW, _BUFFER_SIZES),
+        "personality": [low(0), *among((0xFFFFFFFF,), _ALLOW, _REFUSE)],
+        "sendto": _with_address(),
+        "mmap": [low(2), *among((_PROT_WRITE,), _large(1), _ALLOW, jump=JSET)],
+        "mremap": _large(2),
+        **dict.fromkeys(("setuid", "setgid"), _ids_unchanged(1, uid)),
+        **dict.fromkeys(("setreuid", "setregid"), _ids_unchanged(2, uid)),
+        **dict.fromkeys(("setresuid", "setresgid"), _ids_unchanged(3, uid)),
     }
 
 
-def devices_refused() -> dict[str, Callable[[], Program]]:
+def devices_refused() -> dict[str, Program]:
     """More, where no path is judged: a node may be made that is no device."""
-    return {"mknod": lambda: _device_node(1), "mknodat": lambda: _device_node(2)}
+    return {"mknod": _device_node(1), "mknodat": _device_node(2)}
 
 
-def for_steps() -> dict[str, Callable[[], Program]]:
+def for_steps() -> dict[str, Program]:
     """More: what a session's steps and reports travel by."""
-    return dict.fromkeys(("read", "write"), lambda: one_of(0, (STEPS_FD,), RET_NOTIFY, RET_ALLOW))
+    of_the_channel = [low(0), *among((STEPS_FD,), _NOTIFY, _ALLOW)]
+    return {"read": of_the_channel, "write": of_the_channel}
 
 
-def without_namespaces() -> dict[str, Callable[[], Program]]:
+def without_namespaces() -> dict[str, Program]:
     """More: the supervisor is no PID 1, and the machine's network and files of its user are visible."""
     return {
-        **dict.fromkeys(_ON_A_PROCESS, _not_on_oneself),
-        "setrlimit": lambda: _no_core_limit(RET_EPERM),
+        **dict.fromkeys(_ON_A_PROCESS, _NOT_ON_ANOTHER),
+        "setrlimit": _no_core_limit(_REFUSE),
         # The supervisor moves the bound of processes below what is allowed at most; no other process does.
-        "prlimit64": lambda: _limit_stays(
-            _RLIMIT_CORE, _RET_DONE, _limit_stays(_RLIMIT_NPROC, RET_EPERM, _not_on_oneself())
-        ),
-        "socket": _socket_inside,
-        "socketpair": lambda: _pair(1),
-        "fcntl": lambda: one_of(1, (_F_SETOWN, _F_SETOWN_EX, *_SHARED_FILE_COMMANDS), RET_EPERM, RET_ALLOW),
-        "ioctl": lambda: _request((_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP)),
+        "prlimit64": _limit_stays(_RLIMIT_CORE, _DONE, _limit_stays(_RLIMIT_NPROC, _REFUSE, _NOT_ON_ANOTHER)),
+        "socket": _socket_inside(),
+        "socketpair": _pair(),
+        "fcntl": [low(1), *among((_F_SETOWN, _F_SETOWN_EX, *_SHARED_FILE_COMMANDS), _REFUSE, _ALLOW)],
+        "ioctl": _request((_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP)),
         # Options of an internet socket have no meaning for what replaces it: they hold, to no effect.
         # No descriptor of the process at the other end, which is the supervisor's for some: signals go by it.
-        "setsockopt": lambda: _option(_RET_DONE, {**_BUFFER_SIZES, _SO_PASSPIDFD: _RET_NO_OPTION}),
-        "getsockopt": lambda: _option(RET_NOTIFY, {_SO_PEERPIDFD: _RET_NO_OPTION}),
-        **dict.fromkeys(("getpeername", "getsockname", "recvmsg"), lambda: [end(RET_NOTIFY)]),
-        "recvfrom": _with_address,
-        "setpriority": lambda: _of_oneself(which=0),
-        "ioprio_set": lambda: _of_oneself(which=1),
+        "setsockopt": _option(_DONE, {**_BUFFER_SIZES, _SO_PASSPIDFD: _NO_OPTION}),
+        "getsockopt": _option(_NOTIFY, {_SO_PEERPIDFD: _NO_OPTION}),
+        **dict.fromkeys(("getpeername", "getsockname", "recvmsg"), _NOTIFY),
+        "recvfrom": _with_address(),
+        "setpriority": _on_one(0, 0, _ALLOW, _NOTIFY),
+        "ioprio_set": _on_one(1, 0, _ALLOW, _NOTIFY),
         # Where the kernel shares out the processor by session, no program has the room of dozens.
-        "setsid": lambda: [end(RET_NOTIFY)],
+        "setsid": _NOTIFY,
     }
 
 
-def _not_on_the_supervisor() -> Program:
-    return one_of(0, (_SUPERVISOR_PID,), RET_NOTIFY, RET_ALLOW)
+_NOT_ON_THE_SUPERVISOR = [low(0), *among((_SUPERVISOR_PID,), _NOTIFY, _ALLOW)]
+_NOT_ON_ANOTHER = [low(0), *among((0,), _ALLOW, _NOTIFY)]
+"""Zero is the caller, or its process group, in which there are none but the guest's."""
 
 
-def _not_on_oneself() -> Program:
-    """Zero is the caller, or its process group, in which there are none but the guest's."""
-    return one_of(0, (0,), RET_ALLOW, RET_NOTIFY)
+def _null(argument: int, then: Program, otherwise: Program) -> Program:
+    """Test all 64 bits for zero."""
+    return [low(argument), *among((0,), [high(argument), *among((0,), then, otherwise)], otherwise)]
 
 
-def _limit_stays(limit: int, verdict: int, other: Program) -> Program:
+def _limit_stays(limit: int, verdict: Program, other: Program) -> Program:
     """Of `prlimit64`: a verdict for a new value of this limit; the other program for the rest."""
-    return [
-        low(1),
-        Instruction(JEQ, limit, 0, 5),
-        low(2),
-        Instruction(JEQ, 0, 0, 2),
-        high(2),
-        Instruction(JEQ, 0, 1, 0),
-        end(verdict),
-        *other,
-    ]
+    return [low(1), *among((limit,), _null(2, other, verdict), other)]
 
 
-def _no_core_limit(processes: int) -> Program:
+def _no_core_limit(processes: Program) -> Program:
     """Of `setrlimit`: the limit of core files stays as it is (`Bounds.apply`); a verdict for processes."""
-    stays = [low(0), Instruction(JEQ, _RLIMIT_CORE, 0, 1), end(_RET_DONE)]
-    return [*stays, *one_of(0, (_RLIMIT_NPROC,), processes, RET_ALLOW)]
+    return [low(0), *among((_RLIMIT_CORE,), _DONE, among((_RLIMIT_NPROC,), processes, _ALLOW))]
 
 
-def _of_oneself(which: int) -> Program:
-    return [
-        low(0),
-        Instruction(JEQ, which, 0, 2),
-        low(1),
-        Instruction(JEQ, 0, 1, 0),
-        end(RET_NOTIFY),
-        end(RET_ALLOW),
-    ]
-
-
-def _one_process(which: int) -> Program:
-    """On one process that is not the supervisor; groups and users would take it in."""
-    return [
-        low(0),
-        Instruction(JEQ, which, 0, 2),
-        low(1),
-        Instruction(JEQ, _SUPERVISOR_PID, 0, 1),
-        end(RET_NOTIFY),
-        end(RET_ALLOW),
-    ]
-
-
-def _process_control() -> Program:
-    """Hiding from the supervisor is the supervisor's to allow."""
-    hides = [low(0), Instruction(JEQ, _PR_SET_DUMPABLE, 0, 1), end(RET_NOTIFY)]
-    return [*hides, *one_of(0, _HARMLESS_PRCTL, RET_ALLOW, RET_EPERM)]
+def _on_one(which: int, pid: int, then: Program, otherwise: Program) -> Program:
+    """Of priorities: a verdict for this process, one for every other; groups and users are shown."""
+    return [low(0), *among((which,), [low(1), *among((pid,), then, otherwise)], _NOTIFY)]
 
 
 def _socket() -> Program:
     """UNIX, INET and INET6 stream, datagram and sequenced sockets; the supervisor refuses others."""
-    refuse_family = [
-        low(0),
-        Instruction(JEQ, _AF_NETLINK, 0, 1),
-        # libc queries netlink for interfaces and copes without; refusing it is no news
-        end(_RET_NO_FAMILY),
-        end(RET_NOTIFY),
-    ]
-    protocols = [low(2), *membership(PLAIN_PROTOCOLS), end(RET_NOTIFY), end(RET_ALLOW)]
-    types = [
-        low(1),
-        Instruction(AND, 0xF),
-        *membership(PLAIN_TYPES),
-        end(RET_NOTIFY),
-        *protocols,
-    ]
-    families = [low(0)]
-    known = (_AF_UNIX, _AF_INET, _AF_INET6)
-    families += [
-        Instruction(JEQ, family, len(known) - index - 1 + len(refuse_family), 0)
-        for index, family in enumerate(known)
-    ]
-    return [*families, *refuse_family, *types]
+    protocols = [low(2), *among(PLAIN_PROTOCOLS, _ALLOW, _NOTIFY)]
+    types = [low(1), Instruction(AND, 0xF), *among(PLAIN_TYPES, protocols, _NOTIFY)]
+    return [low(0), *among((_AF_UNIX, _AF_INET, _AF_INET6), types, _OTHER_FAMILY)]
 
 
 def _socket_inside() -> Program:
     """As `_socket`, with every internet socket shown, and no unix socket that can be sent anywhere."""
-    pair = _pair(1)
-    inside = [low(0), Instruction(JEQ, _AF_UNIX, 0, len(pair)), *pair]
-    return [*inside, Instruction(JEQ, _AF_NETLINK, 0, 1), end(_RET_NO_FAMILY), end(RET_NOTIFY)]
+    return [low(0), *among((_AF_UNIX,), _pair(), _OTHER_FAMILY)]
 
 
-def _option(of_the_internet: int, of_sockets: Mapping[int, int]) -> Program:
+# libc queries netlink for interfaces and copes without; refusing it is no news
+_OTHER_FAMILY = among((_AF_NETLINK,), _NO_FAMILY, _NOTIFY)
+
+
+def _option(of_the_internet: Program, of_sockets: Mapping[int, Program]) -> Program:
     """A verdict for the levels of the internet, and one for each of these options of any socket."""
-    options = [
-        step
-        for option, verdict in of_sockets.items()
-        for step in (Instruction(JEQ, option, 0, 1), end(verdict))
-    ]
-    last = len(_INTERNET_LEVELS) + len(options) + 2
-    levels = [Instruction(JEQ, level, last - index, 0) for index, level in enumerate(_INTERNET_LEVELS)]
-    return [
-        low(1),
-        *levels,
-        Instruction(JEQ, _SOL_SOCKET, 0, len(options) + 1),
-        low(2),
-        *options,
-        end(RET_ALLOW),
-        end(of_the_internet),
-    ]
+    options = _ALLOW
+    for option, verdict in of_sockets.items():
+        options = among((option,), verdict, options)
+    of_any = among((_SOL_SOCKET,), [low(2), *options], _ALLOW)
+    return [low(1), *among(_INTERNET_LEVELS, of_the_internet, of_any)]
 
 
-def _pair(type_argument: int) -> Program:
+def _pair() -> Program:
     """Connected sockets only: a datagram may bear any address."""
     return [
-        low(type_argument),
+        low(1),
         Instruction(AND, 0xF),
-        *membership((_SOCK_STREAM, _SOCK_SEQPACKET)),
-        end(_RET_NO_PROTOCOL),
-        end(RET_ALLOW),
+        *among((_SOCK_STREAM, _SOCK_SEQPACKET), _ALLOW, _NO_PROTOCOL),
     ]
 
 
 def _with_address() -> Program:
     """`sendto` with a null address is a plain send on a connected socket, and `recvfrom` a plain `recv`."""
-    return [
-        low(4),
-        Instruction(JEQ, 0, 0, 2),
-        high(4),
-        Instruction(JEQ, 0, 1, 0),
-        end(RET_NOTIFY),
-        end(RET_ALLOW),
-    ]
-
-
-def _large_writable(length_argument: int, protection_argument: int) -> Program:
-    size = _large(length_argument)
-    return [
-        low(protection_argument),
-        Instruction(JSET, _PROT_WRITE, 1, 0),
-        end(RET_ALLOW),
-        *size,
-    ]
+    return _null(4, _ALLOW, _NOTIFY)
 
 
 def _large(argument: int) -> Program:
-    return [
-        high(argument),
-        Instruction(JEQ, 0, 0, 2),
-        low(argument),
-        Instruction(JGE, LARGE_MAPPING_BYTES, 0, 1),
-        end(RET_NOTIFY),
-        end(RET_ALLOW),
-    ]
+    low_half = [low(argument), *among((LARGE_MAPPING_BYTES,), _NOTIFY, _ALLOW, jump=JGE)]
+    return [high(argument), *among((0,), low_half, _NOTIFY)]
 
 
 def _request(refused: Sequence[int]) -> Program:
     """Of a device or a file, by number."""
-    shown = [
-        step for request in _FILE_ATTRIBUTES for step in (Instruction(JEQ, request, 0, 1), end(RET_NOTIFY))
-    ]
-    return [low(1), *shown, *one_of(1, refused, RET_EPERM, RET_ALLOW)]
+    return [low(1), *among(_FILE_ATTRIBUTES, _NOTIFY, among(refused, _REFUSE, _ALLOW))]
 
 
 def _device_node(mode_argument: int) -> Program:
     return [
         low(mode_argument),
         Instruction(AND, _S_IFMT),
-        Instruction(JEQ, _S_IFCHR, 2, 0),
-        Instruction(JEQ, _S_IFBLK, 1, 0),
-        end(RET_ALLOW),
-        end(RET_NOTIFY),
+        *among((_S_IFCHR, _S_IFBLK), _NOTIFY, _ALLOW),
     ]
 
 
 def _ids_unchanged(count: int, uid: int) -> Program:
-    program: Program = []
-    for argument in range(count):
-        program += [
-            low(argument),
-            Instruction(JEQ, uid, 2, 0),
-            Instruction(JEQ, 0xFFFFFFFF, 1, 0),
-            end(RET_NOTIFY),
-        ]
-    return [*program, end(RET_ALLOW)]
+    program = _ALLOW
+    for argument in reversed(range(count)):
+        program = [low(argument), *among((uid, 0xFFFFFFFF), program, _NOTIFY)]
+    return program

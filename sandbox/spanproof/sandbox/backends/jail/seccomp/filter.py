@@ -78,9 +78,7 @@ def compile_silent_filter(arch: Arch, uid: int) -> bytes:
     What it would judge by a path, an address or a size goes through: another wall must bound that.
     """
     actions = _actions(arch, uid, observed=False, namespaced=True, shown=frozenset())
-    actions |= {
-        arch.numbers[name]: rule() for name, rule in devices_refused().items() if name in arch.numbers
-    }
+    actions |= {arch.numbers[name]: rule for name, rule in devices_refused().items() if name in arch.numbers}
     names = {number: name for name, number in arch.numbers.items()}
     settled = {
         number: _settled(action, RET_ALLOW if names[number] in _FOR_THE_KERNEL else RET_EPERM)
@@ -113,10 +111,8 @@ def _actions(
     if observed:
         shown |= _OBSERVED
         rules |= for_steps()
-    rules |= dict.fromkeys(shown, lambda: [end(RET_NOTIFY)])
-    for name, rule in rules.items():
-        if name in arch.numbers:
-            actions[arch.numbers[name]] = rule()
+    rules |= {name: [end(RET_NOTIFY)] for name in shown}
+    actions |= {arch.numbers[name]: rule for name, rule in rules.items() if name in arch.numbers}
     return actions
 
 

@@ -60,7 +60,7 @@ class Boundary:
 
     def is_own(self, resolved: str) -> bool:
         """Whether a resolved path lies where the program may write."""
-        return _within(resolved, _WRITABLE)
+        return is_within(resolved, _WRITABLE)
 
     def is_program_directory(self, directory: str) -> bool:
         """Whether programs are searched there: a miss is a step of the search, no attempt."""
@@ -87,11 +87,11 @@ class Boundary:
     def _judge(self, resolved: str, *, writes: bool) -> Judged:
         if resolved in _CREDENTIALS:
             return Judged.FORBIDDEN
-        if _within(resolved, self._roots):
+        if is_within(resolved, self._roots):
             return Judged.OUTSIDE if writes else Judged.INSIDE
         if resolved in self._bare:
             return Judged.FORBIDDEN
-        if _within(resolved, _WRITABLE) or self._is_device(resolved):
+        if is_within(resolved, _WRITABLE) or self._is_device(resolved):
             return Judged.INSIDE
         if resolved.startswith("/proc/"):
             return self._judge_process(resolved, writes=writes)
@@ -114,5 +114,6 @@ class Boundary:
         return resolved.startswith("/dev/") and resolved.split("/")[2] in _DEVICES
 
 
-def _within(resolved: str, roots: Iterable[str]) -> bool:
+def is_within(resolved: str, roots: Iterable[str]) -> bool:
+    """Whether a path is one of these directories, or lies below one."""
     return any(resolved == root or resolved.startswith(f"{root}/") for root in roots)

@@ -1,11 +1,12 @@
-"""System calls by architecture: names, numbers and audit tokens; the table is generated."""
+"""System calls by architecture: names, numbers and audit tokens; `numbers.txt` is generated."""
 
 from __future__ import annotations
 
 import platform
 from dataclasses import dataclass
+from importlib.resources import files
 
-from spanproof.sandbox.backends.jail.seccomp import syscall_numbers
+from spanproof.sandbox.catalogue import read_sections
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +33,14 @@ class Arch:
         return f"syscall {number}"
 
 
-def _read_table(table: str) -> dict[str, int]:
-    words = table.split()
+def _read_numbers(machine: str) -> dict[str, int]:
+    words = _NUMBERS[machine].split()
     return dict(zip(words[::2], map(int, words[1::2]), strict=True))
 
 
-X86_64 = Arch("x86_64", 0xC000003E, _read_table(syscall_numbers.X86_64))
-AARCH64 = Arch("aarch64", 0xC00000B7, _read_table(syscall_numbers.AARCH64))
+_NUMBERS = read_sections(files(__package__) / "numbers.txt")["numbers"]
+X86_64 = Arch("x86_64", 0xC000003E, _read_numbers("x86_64"))
+AARCH64 = Arch("aarch64", 0xC00000B7, _read_numbers("aarch64"))
 ARCHES: dict[str, Arch] = {arch.machine: arch for arch in (X86_64, AARCH64)}
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from spanproof.sandbox import kernel
+from spanproof.sandbox.backends.jail.namespaces.process_tree import PARENT, stat_fields
 from spanproof.sandbox.backends.jail.seccomp import addresses, paths
 from spanproof.sandbox.backends.jail.seccomp.attempts import Record
 from spanproof.sandbox.backends.jail.seccomp.conditions import OUTWARD_FLAGS
@@ -195,9 +196,7 @@ class Watcher:
 
     def _parent(self, _name: str, call: Notification) -> Answer:
         """A parent outside the process namespace has no number in it: to its children it is this process."""
-        with open(f"/proc/{call.pid}/stat", "rb") as file:  # noqa: PTH123
-            parent = int(file.read().rpartition(b")")[2].split()[1])
-        return Answer(value=parent or os.getpid())
+        return Answer(value=int(stat_fields(call.pid)[PARENT]) or os.getpid())
 
     def _end(self, _name: str, call: Notification) -> Answer:
         return NONE_YET if self.is_held_at_end(call.pid, call.args[0] & 0xFF) else GO_ON
