@@ -41,6 +41,28 @@ def boxed(rows):
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
 
 
+def drawn(rows, bars, types=None):
+    """A box as a program draws it: top, sides, cross, bottom and the bars between cells."""
+    (left, middle, right), (side, inner), rule = bars
+    cells = [list(map(str, row)) for row in [COLUMNS, *([types] if types else []), *rows]]
+    widths = [max(len(row[place]) for row in cells) for place in range(3)]
+    lines = [
+        side + inner.join(f" {cell.ljust(width)} " for cell, width in zip(row, widths, strict=True)) + side
+        for row in cells
+    ]
+    bar = left + middle.join(rule * (width + 2) for width in widths) + right
+    heads = 2 if types else 1
+    return "\n".join([bar, *lines[:heads], bar, *lines[heads:], bar])
+
+
+def xml(rows):
+    items = "".join(
+        f'<item stock="{stock}"><product>{product}</product><price>{price}</price></item>'
+        for product, stock, price in rows
+    )
+    return f'<?xml version="1.0"?>\n<x:items xmlns:x="urn:x">{items}</x:items>'
+
+
 def records(rows):
     return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
 
@@ -58,6 +80,11 @@ RENDERINGS = {
     "pandas": lambda rows: pandas.DataFrame(records(rows)).to_string(),
     "shell": aligned,
     "box": boxed,
+    "duckdb": lambda rows: drawn(rows, ("┌┬┐", "││", "─"), ("varchar", "int64", "double")),
+    "polars": lambda rows: drawn(rows, ("╞╪╡", "│┆", "═")),
+    "rich": lambda rows: drawn(rows, ("┏┳┓", "┃┃", "━")),
+    "mysql": lambda rows: drawn(rows, ("+++", "||", "-")),
+    "xml": xml,
 }  # fmt: skip
 
 
@@ -106,3 +133,45 @@ def test_an_aligned_table_is_read_below_lines_of_prose(above):
         "3000",
         "1500",
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<a>" * 2000,
+        "<a>\n" * 2000,
+        "<html><body><p>12 euros</p></body></html>",
+        "<note>The price was 12 euros.</note>",
+        f"<page><title>Prices</title><text>{'It costs 12 euros. ' * 40}</text></page>",
+        "<a><b>12</c></a>",
+        "<!-- " * 2000,
+    ],
+)
+def test_what_is_no_data_in_xml_is_read_as_before(text):
+    assert not any(fact.path for fact in read_facts([text]).facts)
+
+
+def test_an_attribute_is_a_field_beside_the_text_of_its_element():
+    text = '<total currency="EUR"><net>10.50</net><vat rate="19">2.00</vat></total> Done.'
+    found = {fact.path: text[fact.start : fact.end] for fact in read_facts([text]).facts if fact.path}
+    assert found == {
+        ("currency",): "EUR",
+        ("net",): "10.50",
+        ("vat", "rate"): "19",
+        ("vat", "vat"): "2.00",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "unit", "amount"),
+    [
+        ("bitrate_kbps", "128", "bitrate", 128_000),
+        ("duration_s", "3310", "time", 3310),
+        ("battery_mv", "12650", "voltage", 12.65),
+        ("pressure_hpa", "1013", "pressure", 1.013),
+        ("s", "12", "", 12),
+    ],
+)
+def test_the_end_of_a_field_names_its_unit(name, written, unit, amount):
+    (fact,) = read_facts([f'{{"{name}": {written}}}']).facts
+    assert (fact.value.unit, round(fact.value.number, 6)) == (unit, amount)

@@ -31,6 +31,9 @@ EXAMPLES = {
     Rule.PRINTED_RESULT: (["Lamp"], "The Lamp", Verdict.GROUNDED),
     Rule.OTHER_RECORD: ([ROOMS], "Room 102 costs 138.75.", Verdict.CONTRADICTED),
     Rule.KNOWN_STATE: (['{"order": "A-17", "status": "shipped"}'], "Order A-17 is shipped.", Verdict.GROUNDED),  # noqa: E501
+    Rule.FLAG: (['{"code": "PX4", "online": false}'], "PX4 is online.", Verdict.CONTRADICTED),
+    Rule.OTHER_SCALE: (['{"size_bytes": 53018624}'], "The file has about 53 GB.", Verdict.CONTRADICTED),
+    Rule.OWN_RESULT: (["22.8 24.0"], "22.8 of 24 hours were billable, which is 92 %.", Verdict.CONTRADICTED),
     Rule.OTHER_FIELD: (['{"flight": "HAT083", "prices": {"economy": 130, "business": 282}}'], "HAT083: Business $130.", Verdict.CONTRADICTED),  # noqa: E501
     Rule.DIRECTION: (['{"may": 120, "june": 90}'], "Sales rose from 120 to 90.", Verdict.CONTRADICTED),
     Rule.SUPERLATIVE: ([PRODUCTS], "The cheapest product is the Lamp.", Verdict.CONTRADICTED),

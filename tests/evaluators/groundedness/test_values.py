@@ -29,6 +29,9 @@ from spanproof.evaluators.layers.groundedness.values.scan import scan
         ("2 h 45 min", Kind.QUANTITY, 9900, "time"),
         ("1m 05s", Kind.QUANTITY, 65, "time"),
         ("2 hours and 5 minutes", Kind.QUANTITY, 7500, "time"),
+        ("28:47", Kind.QUANTITY, 1727, "time"),
+        ("192 kbit/s", Kind.QUANTITY, 192_000, "bitrate"),
+        ("72 km/h", Kind.QUANTITY, 72, "speed"),
     ],
 )
 def test_an_amount_has_its_kind_number_and_unit(text, kind, number, unit):
@@ -36,6 +39,12 @@ def test_an_amount_has_its_kind_number_and_unit(text, kind, number, unit):
     assert (mention.value.kind, mention.value.unit) == (kind, unit)
     assert mention.value.number == pytest.approx(number)
     assert (mention.start, mention.end) == (0, len(text))
+
+
+def test_a_number_behind_a_hyphen_that_begins_with_zero_is_part_of_an_identifier():
+    found = [(mention.value.kind, mention.value.text) for mention in scan("2026-0131 and 2019-2020")]
+    assert found[0] == (Kind.ID, "2026-0131")
+    assert Kind.ID not in [kind for kind, _ in found[1:]]
 
 
 @pytest.mark.parametrize(

@@ -268,7 +268,8 @@ def _reported_by(call: RecordedCall) -> TextFailure | None:
     if failure is not None or not acts(call.tool) or refuses(call.tool):
         return failure
     result = call.result.value if isinstance(call.result.value, dict) else decoded(call.result.text)
-    if isinstance(result, dict) and is_refused(call.tool, result):
+    given = [*call.args, *call.kwargs.values()]
+    if isinstance(result, dict) and is_refused(call.tool, result, given):
         return TextFailure(KnownBy.STRUCTURED_RESULT, call.result.text[:_MAX_QUOTE])
     return read_refusal(call.result.text)
 

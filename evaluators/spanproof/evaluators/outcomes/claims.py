@@ -8,7 +8,7 @@ that failed is not done. Where the answer says that something failed there is no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from spanproof.evaluators.outcomes.model import Origin, OriginKind, StepOutcome
@@ -20,16 +20,25 @@ _ACTS = frozenset(
         "post send book create delete update cancel schedule submit save upload pay refund transfer add"
         " remove deploy merge publish assign reserve register write set put insert move notify email place"
         " issue grant revoke approve reject close open start stop restart order buy sell charge reset rename"
-        " archive renew"
+        " archive renew convert encode transcode render trigger dispatch launch enable disable lock unlock"
+        " export import sync print ship deliver confirm mark attach escalate retry rerun"
     )
 )
 _ACTS_ALONE = _ACTS - frozenset(
-    str.split("post set put place order issue open start stop email charge register")
+    str.split(
+        "post set put place order issue open start stop email charge register trigger dispatch launch lock"
+        " export import print ship mark"
+    )
 )
 """Verbs that name a tool by themselves; the others are nouns as well."""
 
 _REFUSING = frozenset({"reject"})
 _IRREGULAR = {"send": "sent", "pay": "paid", "write": "written", "buy": "bought", "sell": "sold"}
+_VERDICTS = frozenset(("status", "state", "result", "outcome"))
+_REFUSED = frozenset(
+    str.split("rejected failed failure error declined denied refused bounced aborted undeliverable")
+)
+"""What the result of a doing says of itself where it was not done."""
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _DONE = re.compile(
     r"\b(?:ordered|placed|sent|booked|created|deleted|updated|cancell?ed|scheduled|submitted|posted|saved"
@@ -93,13 +102,20 @@ def acts(tool: str) -> bool:
     return bool(words) and words[0] in _ACTS
 
 
-def is_refused(tool: str, result: Mapping[str, JsonValue]) -> bool:
+def is_refused(tool: str, result: Mapping[str, JsonValue], given: Collection[JsonValue] = ()) -> bool:
     """Whether what a doing gave says that it was not done: `{"reserved": false, …}` of `reserve_room`.
 
-    Of a new issue, `{"closed": false}` says no such thing.
+    So does `{"status": "rejected", …}`, unless that is what it was given to set. Of a new issue,
+    `{"closed": false}` says no such thing.
     """
     done = _participles(_verb(tool))
-    return any(item is False and name.lower() in done for name, item in result.items())
+    if any(item is False and name.lower() in done for name, item in result.items()):
+        return True
+    wanted = {each.lower() for each in given if isinstance(each, str)}
+    return any(
+        name.lower() in _VERDICTS and isinstance(item, str) and item.lower() in _REFUSED - wanted
+        for name, item in result.items()
+    )
 
 
 def refuses(tool: str) -> bool:

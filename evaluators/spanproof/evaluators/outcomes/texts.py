@@ -160,6 +160,7 @@ _MAX_OWN_LINES = 6
 _BUILD = re.compile(
     r"(?:npm (?:ERR!|error) .*|ERROR: (?:Could not|No matching|Cannot|Invalid|Failed)\b.*"
     r"|(?:[\w./-]+: )?[\w./-]+\.\w{1,5}:\d+(?::\d+)?: (?:fatal )?error: .*|vet: \S+:\d+:\d+: .*"
+    r"|All (?:[\w-]+ ){1,4}(?:have )?failed\b.*"
     r"|\S+: fatal error: .*|Execution of \S+ aborted due to compilation errors\..*|CONFLICT \(.*)\Z"
 )
 """Messages that build tools write between their other output."""

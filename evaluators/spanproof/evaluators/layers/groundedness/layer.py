@@ -79,16 +79,11 @@ def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
     if run.answer is None or not run.answer.text.strip():
         return {layer: Skipped(_why_no_answer(evidence))}
     returned = returned_by(evidence)
+    without = "there are no outputs to compare the answer with"
     if run.hidden and not returned.outputs:
-        return {
-            layer: Skipped(
-                "content is hidden by the producer: there are no outputs to compare the answer with"
-            )
-        }
+        return {layer: Skipped(f"content is hidden by the producer: {without}")}
     if run.truncated and not returned.outputs:
-        return {
-            layer: Skipped("content is cut on the trace: there are no outputs to compare the answer with")
-        }
+        return {layer: Skipped(f"content is cut on the trace: {without}")}
     if not returned.outputs:
         if not returned.failures:
             return {layer: Skipped("no execution output on the trace to compare the answer with")}
@@ -170,9 +165,8 @@ def _layer(grounding: Grounding, returned: Returned) -> Scored:
     wrong = _with(grounding, Verdict.CONTRADICTED)
     right = _with(grounding, Verdict.GROUNDED)
     if not wrong:
-        return Scored(
-            1.0, Label.PASS, f"{_counted(len(right))} grounded: {_sentence(right[0], returned)}", evidence
-        )
+        said = "1 claim is" if len(right) == 1 else f"{len(right)} claims are"
+        return Scored(1.0, Label.PASS, f"{said} grounded: {_sentence(right[0], returned)}", evidence)
     explanation = _sentence(wrong[0], returned)
     if len(wrong) > 1:
         explanation += f" (and {len(wrong) - 1} more)"
@@ -201,7 +195,7 @@ def _attribution(grounding: Grounding, returned: Returned) -> Outcome:
         bound = claim.evidence
         for output in (bound.output, *bound.others) if bound is not None else ():
             if output is not None:
-                rests.setdefault(output, []).append(_quoted(claim))
+                rests.setdefault(output, []).append(f"'{claim.text}'")
     evidence = tuple(
         Evidence(f"step {output.step} bears out {', '.join(rests[place][:5])}", output.span_id)
         for place, output in enumerate(returned.outputs)
@@ -263,14 +257,6 @@ def _sentence(claim: Claim, returned: Returned) -> str:
     source = returned.outputs[bound.output]
     turn = f"turn {source.turn}, " if returned.turn > 1 else ""
     return explain(claim, f"{turn}step {source.step}")
-
-
-def _quoted(claim: Claim) -> str:
-    return f"'{claim.text}'"
-
-
-def _counted(number: int) -> str:
-    return "1 claim is" if number == 1 else f"{number} claims are"
 
 
 __all__: Sequence[str] = ("EVALUATOR", "VERSION", "judge", "outputs_of")

@@ -27,10 +27,12 @@ _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|f
 _ONE_NUMBER = re.compile(r"\D*(?P<digits>\d[\d,.]*\d|\d)[^\d\w]{0,3}[^\W\d]*[^\d\w]*")
 _PRINTED = re.compile(r"-?[$€£]?(?=(?:\D*\d){3})\d[\d,]*(?:\.\d+)?(?:e-?\d+)?\s?%?")
 _SCALE_WORDS = re.compile(r"\b(?:thousands?|millions?|billions?|mn|bn|000s?|k|m)\b|['’]000", re.I)
-_NAMED_SCOPE, _PARTLY_NAMED = 0.95, 0.5
-"""From which scope a record is the one that a sentence names, and from which it may be."""
+_NAMED_SCOPE, _PARTLY_NAMED = 0.95, 0.55
+"""From which scope a record is the one that a sentence names, and from which it may be: more than a sibling's."""  # noqa: E501
 _FEWEST_DIGITS = 3
+_PREFIXED = frozenset(str.split("data mass length volume power energy frequency bitrate"))
 _SMALL = 10
+_COMPARED = re.compile(r"\b(?:from|than|vs\.?|versus|against|compared (?:to|with))\s+[$€£]?\Z", re.I)
 _BEST = 8
 _MAX_BARE = 80
 _NEAR = 40
@@ -161,11 +163,14 @@ def is_operand(binding: Binding, derivation: Derivation, base: FactBase) -> bool
 def is_slip_of_result(frame: Frame, derivation: Derivation) -> bool:
     """Return whether a value is a misprint of what the operation that the claim names gives."""
     other = derivation.requested.other
-    if other is None or derivation.requested.hit is not None:
-        return False
-    factor = frame.mention.value.factor
+    return other is not None and derivation.requested.hit is None and is_misprint_of(frame, other.value)
+
+
+def is_misprint_of(frame: Frame, value: float) -> bool:
+    """Return whether a stated value is another one with a digit changed or two exchanged."""
     places = len(_numeral(frame.text).partition(".")[2])
-    return slipped(_numeral(frame.text), f"{abs(other.value) / factor:.{places}f}")
+    written = f"{abs(value) / frame.mention.value.factor:.{places}f}"
+    return slipped(_numeral(frame.text), written)
 
 
 def _words_around(text: str, start: int, end: int) -> tuple[list[str], list[str]]:
@@ -308,6 +313,9 @@ def find_refutation(
     frame = binding.frame
     others = [each for each in binding.other if _is_output(each, sources)]
     outputs = [each for each in binding.equal if _is_output(each, sources)]
+    scaled = _find_other_scale(frame, others) if not binding.equal and not derivation.hits else None
+    if scaled is not None and not (frame.soft or frame.negated):
+        return Refutation(GroundednessRule.OTHER_SCALE, Cause.OTHER_VALUE, scaled)
     if not _is_exact(frame, in_outputs=bool(outputs)) or len(outputs) < len(binding.equal):
         return None
     if outputs:
@@ -397,7 +405,8 @@ def _find_other_record(
 ) -> Refutation | None:
     """Return the named record's own value, where the stated one is in that field of records not named."""
     said, fact = frame.mention.value, outputs[0].fact
-    if said.kind not in NUMERIC or _digits(said.number, said.step) < _FEWEST_DIGITS:
+    compared = _COMPARED.search(read.answer, max(0, frame.mention.start - _NEAR), frame.mention.start)
+    if said.kind not in NUMERIC or _digits(said.number, said.step) < _FEWEST_DIGITS or compared:
         return None
     held = {each.fact for each in outputs}
     if any(held.isdisjoint(each.operands) for each in derivation.hits):
@@ -422,7 +431,14 @@ def _find_slip(
     # What prints no amount, such as a closing `None`, is no last word.
     outputs = (each for each in base.amount_sources if sources[each].kind is SourceKind.OUTPUT)
     last = max(outputs, default=0)
-    for place, each in enumerate(others):
+    # The others that are kept may all be of larger outputs.
+    kept = {each.fact for each in others}
+    printed = [
+        Scored(fact, Match.NONE, 0.0, 0.0, 0.0)
+        for fact in base.by_source(last)
+        if fact.value.kind in (kind, Kind.NUMBER) and fact not in kept and is_bare(fact, base)
+    ]
+    for place, each in enumerate((*others, *printed)):
         known = _numeral(base.texts[each.fact.source][each.fact.start : each.fact.end])
         close = place < _BEST and (each.name >= 0.5 or each.scope >= 0.5 or _is_lone(each, others, kind))
         close = close or (each.fact.source == last and is_bare(each.fact, base))
@@ -433,6 +449,21 @@ def _find_slip(
         if not _is_stated(each, read, frame):
             return each
     return None
+
+
+def _find_other_scale(frame: Frame, others: Sequence[Scored]) -> Scored | None:
+    """Return the one value in a unit that is the stated one in another: 53,018,624 bytes of "53 GB"."""
+    said = frame.mention.value
+    if said.kind is not Kind.QUANTITY or said.unit not in _PREFIXED or _digits(said.number, said.step) < 2:
+        return None
+    alike = [each for each in others if each.fact.value.unit == said.unit]
+    found = [
+        each
+        for each in alike
+        for times in (1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9)
+        if abs(said.number * times - each.fact.value.number) <= said.step * times / 2
+    ]
+    return found[0] if found and len({each.fact.value.number for each in alike}) == 1 else None
 
 
 def _is_whole(fact: Fact, base: FactBase) -> bool:
@@ -556,7 +587,8 @@ def _is_stated(scored: Scored, read: AnswerFrames, frame: Frame) -> bool:
     known = scored.fact.value
     return any(
         other is not frame
-        and (other.mention.value.number, other.mention.value.date) == (known.number, known.date)
+        and known.number in (other.mention.value.number, other.mention.value.amount)
+        and other.mention.value.date == known.date
         and other.mention.value.text == known.text
         for other in read.frames
     )

@@ -55,6 +55,7 @@ SOFT = re.compile(
     r"may be|might|i can|we can|i will|i['’]ll|we will|would be|assuming|suppose|in order to|let['’]s)\b",
     re.IGNORECASE,
 )
+_COMPOUND = re.compile(r"[-‑](?:way|stop|day|hour|minute|bit|step|star|door|inch|class|year|month|digit)")
 _BESIDE = 8
 # An answer of so many words may leave out what the question names; how much the question's words then count.
 _SHORT = 30
@@ -163,11 +164,8 @@ def read_frames(
     if question and len(read.words) <= _SHORT:
         read.question = _read_question(question, base)
     for mention in mentions:
-        if (
-            len(read.frames) < limit
-            and is_claim(mention, read, base.field_words)
-            and not _selects(mention, base)
-        ):
+        stated = is_claim(mention, read, base.field_words) and not _selects(mention, base)
+        if stated and len(read.frames) < limit:
             read.frames.append(frame_of(mention.start, mention.end, read, mention))
     return read
 
@@ -208,12 +206,7 @@ def is_claim(mention: Mention, read: AnswerFrames, field_words: Collection[str] 
     after = answer[mention.end : mention.end + 8]
     if value.kind is Kind.NUMBER and re.match(r"(?:st|nd|rd|th)\b", after):
         return False
-    return not (
-        small
-        and re.match(
-            r"[-‑](?:way|stop|day|hour|minute|bit|step|star|door|inch|class|year|month|digit)", after
-        )
-    )
+    return not (small and _COMPOUND.match(after))
 
 
 def _selects(mention: Mention, base: FactBase) -> bool:

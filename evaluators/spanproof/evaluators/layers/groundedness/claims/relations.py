@@ -38,6 +38,11 @@ _IN_YEAR = re.compile(
     r"\b(?:in|during|year|fy)\s+(?:fiscal\s+)?(?:the\s+)?(?:year\s+)?(?:is\s+|was\s+)?\Z", re.IGNORECASE
 )
 _THE = re.compile(r"\b(?:the|has|have|had|with|its|their)\s+\Z", re.IGNORECASE)
+_MOST_CAME = re.compile(
+    r"most\s+(?:of\s+(?:the|all|these|our|its)\s+)?(?:[a-z-]+\s+)?(?P<noun>[a-z-]+)\s+"
+    r"(?:c[ao]mes?|originate[sd]?|(?:are|were|is|was)(?:\s+[a-z]+)?)\s+(?:from|in|at|by|on)\s",
+    re.IGNORECASE,
+)
 _BARE = frozenset(("most", "least", "latest", "maximum", "minimum"))
 _PHRASE_END = re.compile(r"[.,;:()!?\n]|\b(?:is|are|was|were|has|have|had|at|with|by|in|on|among|than|and|but|for|of)\b", re.IGNORECASE)  # fmt: skip  # noqa: E501
 
@@ -119,13 +124,17 @@ def find_relations(read: AnswerFrames) -> list[Relation]:
         before = read.answer[low : match.start()]
         if not low <= match.start() < high or SOFT.search(read.answer[low:high]) or _UNLIKE.search(before):
             continue
-        if match.group().lower() in _BARE and kind is ClaimKind.SUPERLATIVE and not _THE.search(before):
+        most = _MOST_CAME.match(read.answer, match.start(), high)
+        bare = match.group().lower() in _BARE and kind is ClaimKind.SUPERLATIVE
+        if bare and most is None and not _THE.search(before):
             continue
         than = re.compile(r"\bthan\b", re.IGNORECASE).search(read.answer, match.end(), high)
         if (than is None) == (kind is ClaimKind.COMPARISON):
             continue
         ended = _PHRASE_END.search(read.answer, match.end(), high)
         phrase = _base_forms(read, match.end(), ended.start() if ended else high)[:_PHRASE]
+        if most is not None:
+            phrase = _base_forms(read, *most.span("noun"))
         subjects, objects = _around(read, low, high, match.span(), than.end() if than else None)
         words = frozenset(_base_forms(read, low, high))
         said = {each.group().lower() for each in _words().finditer(read.answer, low, high)}

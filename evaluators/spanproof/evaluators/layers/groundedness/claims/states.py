@@ -94,6 +94,11 @@ class States:
         """Return the usual name of the state that a cell's text is, None where it is none."""
         return self.usual.get(tuple(text.split()))
 
+    def opposite(self, state: State) -> State | None:
+        """Return the only state that excludes one, None where there are several or none."""
+        pairs = [[group[0] for group in names] for names in _lexicon() if len(names) == 2]
+        return next((pair[pair[0] == state] for pair in pairs if state in pair), None)
+
     def find(self, words: Sequence[tuple[str, int, int]], at: int) -> tuple[int, State] | None:
         """Return the longest state that begins at a word: how many words it has, and its usual name."""
         for phrase in self._first.get(words[at][0], ()):

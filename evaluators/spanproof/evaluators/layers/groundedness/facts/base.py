@@ -7,6 +7,7 @@ a record, with the characters it is written in. Nothing here knows a notation.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Mention, Value, is_year
-from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
+from spanproof.evaluators.layers.groundedness.values.scan import UNITS, scan_cached
 from spanproof.evaluators.layers.groundedness.values.words import base_form, base_forms_of, split_name
 
 MAX_FACTS = 40_000
@@ -25,17 +26,15 @@ _PERCENTS = re.compile(r"%\s*\)?\Z|\(%|\A%")
 _BARE_NUMBER = re.compile(r"[#\d]\d{3,}")
 _LAST_DIGITS = re.compile(r"(?<=[a-z_-])\d{4,}\Z")
 _BOOLS = {"true": True, "false": False, "yes": True, "no": False}
-_UNIT_ENDINGS = {
-    "ms": ("time", 0.001), "sec": ("time", 1), "secs": ("time", 1), "seconds": ("time", 1), "min": ("time", 60),  # noqa: E501
-    "mins": ("time", 60), "minutes": ("time", 60), "hours": ("time", 3600), "hrs": ("time", 3600),
-    "days": ("time", 86400), "bytes": ("data", 1), "kb": ("data", 1e3), "mb": ("data", 1e6), "gb": ("data", 1e9),  # noqa: E501
-    "tb": ("data", 1e12), "kib": ("data", 1024), "mib": ("data", 1024**2), "gib": ("data", 1024**3),
-    "kg": ("mass", 1e3), "km": ("length", 1e3), "cm": ("length", 0.01), "mm": ("length", 0.001), "miles": ("length", 1609.344),  # noqa: E501
-    "kw": ("power", 1e3), "mw": ("power", 1e6), "wh": ("energy", 1), "kwh": ("energy", 1e3), "mwh": ("energy", 1e6),  # noqa: E501
-    "hz": ("frequency", 1), "mhz": ("frequency", 1e6), "ghz": ("frequency", 1e9),
-    "cents": ("money", 0.01), "pct": ("%", 1), "percent": ("%", 1), "usd": ("USD", 1), "eur": ("EUR", 1), "gbp": ("GBP", 1),  # noqa: E501
-    "thousands": ("", 1e3), "millions": ("", 1e6),
+_ENDINGS = (
+    "v ms sec secs seconds min mins minutes hours hrs days bytes kb mb gb tb kib mib gib kg km cm mm miles kw"
+    " mw wh kwh mwh hz khz mhz ghz bps kbps mbps gbps db dbm lufs mv kv bar mbar hpa kpa kmh kph mph knots s"
+)
+_UNIT_ENDINGS = {name: UNITS.get(name) or UNITS[name.removesuffix("s")] for name in _ENDINGS.split()} | {
+    "cents": ("money", 0.01), "pct": ("%", 1), "percent": ("%", 1), "usd": ("USD", 1), "eur": ("EUR", 1),
+    "gbp": ("GBP", 1), "thousands": ("", 1e3), "millions": ("", 1e6),
 }  # fmt: skip
+_AFTER_A_NAME = frozenset(("min", "s", "v", "bar", "db"))  # units behind a name only: `duration_s`
 
 
 class Role(StrEnum):
@@ -134,6 +133,12 @@ class FactBase:
         """Return the words of all names of fields, as they are written."""
         return frozenset(word for fact in self.facts for name in fact.path for word in split_name(name))
 
+    def by_source(self, source: int) -> list[Fact]:
+        """Return the facts of one source."""
+        facts = self.facts
+        low = bisect_left(facts, source, key=lambda fact: fact.source)
+        return facts[low : bisect_right(facts, source, key=lambda fact: fact.source)]
+
     def new_group(self, name: str) -> int:
         """Return a new table's or list's number."""
         number = len(self.group_names)
@@ -229,7 +234,7 @@ class FactBase:
             if (
                 ending is not None
                 and value.kind is Kind.NUMBER
-                and not (parts[-1] == "min" and len(parts) < 2)
+                and not (parts[-1] in _AFTER_A_NAME and len(parts) < 2)
             ):
                 unit, factor = ending
                 kind = {"money": Kind.MONEY, "USD": Kind.MONEY, "EUR": Kind.MONEY, "GBP": Kind.MONEY, "%": Kind.PERCENT, "": Kind.NUMBER}.get(unit, Kind.QUANTITY)  # fmt: skip  # noqa: E501

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from spanproof.evaluators.layers.groundedness.facts.base import FactBase, Role
 from spanproof.evaluators.layers.groundedness.facts.prose import add_prose
+from spanproof.evaluators.markup import Element
 
 MAX_NODES = 60_000
 _MAX_DEPTH = 60
@@ -24,6 +25,7 @@ _TOKEN = re.compile(
 )
 _LONG = 90
 _NAMES_A_THING = re.compile(r".*\d|.*[A-Z].*[ _-]|.*@")
+_CONSTANTS = frozenset(str.split("true false null True False None NaN nan Infinity"))
 _CLOSING = {"{": "}", "[": "]", "(": ")"}
 
 
@@ -94,17 +96,7 @@ class _Reader:
             if not inner.pairs and len(inside) == 1:
                 return inside[0]
             return inner if inner.pairs else Node(start, inner.end)
-        if match.group("name") not in (
-            "true",
-            "false",
-            "null",
-            "True",
-            "False",
-            "None",
-            "NaN",
-            "nan",
-            "Infinity",
-        ):
+        if match.group("name") not in _CONSTANTS:
             raise _NoLiteral
         return Node(start, match.end("name"))
 
@@ -145,6 +137,24 @@ def read_literal(text: str, at: int) -> tuple[Node, int] | None:
     return node, reader.at
 
 
+def node_of(element: Element) -> Node:
+    """Return an element of XML as an object of its attributes and children, a leaf as a scalar."""
+    leaf = Node(*element.text)
+    node = Node(element.start, element.end, is_object=True)
+    node.pairs = [(name, place, Node(*place, quoted=True)) for name, place in element.attributes.items()]
+    if not element.children:
+        node.pairs.append((element.name, element.text, leaf))
+        return node if element.attributes else leaf
+    several: dict[str, list[Node]] = {}
+    for child in element.children:
+        several.setdefault(child.name, []).append(node_of(child))
+    for name, nodes in several.items():
+        first, last = nodes[0].start, nodes[-1].end
+        listed = nodes[0] if len(nodes) == 1 else Node(first, last, items=nodes, is_list=True)
+        node.pairs.append((name, (first, first), listed))
+    return node
+
+
 def add_tree(base: FactBase, source: int, node: Node, parent: int | None, path: tuple[str, ...] = ()) -> None:
     """Add the records of a literal."""
     if node.is_object:
@@ -154,6 +164,17 @@ def add_tree(base: FactBase, source: int, node: Node, parent: int | None, path: 
     else:
         record = parent if parent is not None else base.new_record(source, None, node.start, node.end)
         _add_scalar(base, source, node, record, path)
+
+
+def add_objects(base: FactBase, source: int, nodes: list[Node]) -> None:
+    """Add literals that follow each other: objects with the same fields, one a line, are rows of one list."""
+    if len(nodes) < 2:
+        for node in nodes:
+            add_tree(base, source, node, None)
+        return
+    group = base.new_group("")
+    for node in nodes:
+        _add_object(base, source, node, None, (), group)
 
 
 def _add_object(

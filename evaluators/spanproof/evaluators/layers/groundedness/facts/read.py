@@ -1,4 +1,4 @@
-"""Read the sources into a fact base: literals first, then tables, then pairs and sentences.
+"""Read the sources into a fact base: literals and XML first, then tables, then pairs and sentences.
 
 In: texts. Out: a `FactBase`. Each line is read by the first notation that fits. Bounded: of a text the first
 characters are read, and of a base so many facts; `FactBase.cut` says that there was more.
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.facts.base import LONG_TEXT, FactBase
-from spanproof.evaluators.layers.groundedness.facts.literals import Node, add_tree, read_literal
+from spanproof.evaluators.layers.groundedness.facts.literals import Node, add_objects, node_of, read_literal
 from spanproof.evaluators.layers.groundedness.facts.prose import add_prose
 from spanproof.evaluators.layers.groundedness.facts.tables import (
     Line,
@@ -20,10 +20,13 @@ from spanproof.evaluators.layers.groundedness.facts.tables import (
     read_delimited,
     scale_said,
 )
+from spanproof.evaluators.markup import read_element
 
 MAX_CHARS = 400_000
 # How many lines may be above a table without a blank line between: each costs a look at all that follow.
 _MAX_ABOVE = 20
+_MAX_BROKEN = 5  # elements that turn out to be none: each is read to where it breaks
+_ELEMENT = re.compile(r"<(?=[A-Za-z_?!])")
 _OPENS = re.compile(r"(?m)(?:^|[:=>]\s*|^\s+|\s)(?=[{\[]|\w+\(\w+=)")
 # The colon of "at 19:45" parts nothing.
 _PARTS = r"(?:=|(?<!\d):|:(?!\d))"
@@ -47,22 +50,39 @@ def _read_text(base: FactBase, source: int, text: str, about: str) -> None:
     lines: list[Line] = []
     at = 0
     parent: int | None = None
+    broken = 0
+    objects: list[Node] = []
     while at < len(text):
         end = text.find("\n", at)
         end = len(text) if end < 0 else end
-        opened = _literal_in(text, at, end)
+        opened = None
+        if broken < _MAX_BROKEN and (element := _ELEMENT.search(text, at, end)) is not None:
+            found = read_element(text, element.start())
+            broken += found is None
+            opened = (node_of(found), element.start(), found.end) if found is not None else None
+        opened = opened or _literal_in(text, at, end)
         if opened is not None:
             node, begin, stop = opened
             if begin > at and text[at:begin].strip():
                 lines.append(Line(text[at:begin], at))
+            if any(line.text.strip() for line in lines) or not _are_alike(objects, node):
+                add_objects(base, source, objects)
+                objects = []
             _read_lines(base, source, lines, parent, about)
             lines = []
-            add_tree(base, source, node, None)
+            objects.append(node)
             at = stop
             continue
         lines.append(Line(text[at:end].rstrip("\r"), at))
         at = end + 1
+    add_objects(base, source, objects)
     _read_lines(base, source, lines, parent, about)
+
+
+def _are_alike(objects: list[Node], node: Node) -> bool:
+    """Return whether a node is one more of the objects before it, as in JSON Lines."""
+    names = [[name for name, _, _ in each.pairs] for each in (*objects[-1:], node)]
+    return bool(objects) and node.is_object and names[0] == names[1]
 
 
 def _literal_in(text: str, at: int, end: int) -> tuple[Node, int, int] | None:

@@ -15,6 +15,7 @@ from spanproof.evaluators.layers.groundedness.facts.base import LONG_TEXT, FactB
 from spanproof.evaluators.layers.groundedness.facts.prose import add_prose
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
+from spanproof.evaluators.outcomes.lines import is_log_line
 
 Cell = tuple[int, int]
 _DELIMITERS = ("\t", "|", ";", ",")
@@ -22,7 +23,15 @@ _CELL = {
     delimiter: re.compile(rf'\s*"(?P<quoted>(?:[^"]|"")*)"\s*(?:{re.escape(delimiter)}|$)|(?P<plain>[^{re.escape(delimiter)}]*?)(?:{re.escape(delimiter)}|$)')  # noqa: E501
     for delimiter in _DELIMITERS
 }  # fmt: skip
-_RULE = re.compile(r"^[\s|+:=┼├┤─━-]*[-=─━]{2,}[\s|+:=┼├┤─━-]*$")
+# What parts the cells of boxes as DuckDB, polars and rich draw them, each as long as the bar it stands for.
+_BARS = str.maketrans("│┃║┆╎", "|||||")
+_BAR = re.compile("[│┃║┆╎]")
+_RULE = re.compile(r"^[\s|+:=\u2500-\u257f-]*[-=─━═]{2,}[\s|+:=\u2500-\u257f-]*$")
+_TYPE = re.compile(
+    r"(?:u?int(?:eger)?|[iuf]|float)\d*|(?:big|small|tiny|huge)int|varchar|str(?:ing)?|text|double|numeric|object"
+    r"|(?:decimal|date|time|datetime|timestamp|enum|list|struct)(?:[(\[ ].*)?|bool(?:ean)?|cat(?:egorical)?",
+    re.IGNORECASE,
+)
 _GAP = re.compile(r"\S+(?:\s\S+)*")
 _SCALE = re.compile(
     r"(?:\b(?:in|of|usd|eur|gbp|rmb)\b|[$€£])\W{0,2}(?:us\$\s*|u\.s\.\s*|\$\s*|usd\s*|eur\s*|€\s*)?(?:dollars?\s+|euros?\s+)?"
@@ -64,9 +73,12 @@ def scale_said(texts: Iterable[str]) -> float | None:
 def read_delimited(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
     """Return the rows of the longest table at the first line whose delimiter is the same in each, and its lines."""  # noqa: E501
     best: tuple[list[list[Cell]], int] | None = None
+    first = next((at for at, line in enumerate(lines) if not _RULE.match(line.text)), 0)
+    if _BAR.search(lines[first].text):
+        lines = [Line(line.text.translate(_BARS), line.start) for line in lines]
     for delimiter in _DELIMITERS:
-        count = _fields(lines[0].text, delimiter)
-        if count < 2 or (delimiter == "," and count < 2):
+        count = _fields(lines[first].text, delimiter)
+        if count < 2:
             continue
         rows: list[list[Cell]] = []
         used = 0
@@ -84,10 +96,19 @@ def read_delimited(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
         unlike = spaced and delimiter == "," and not _numbers_in_most(lines[:used])
         sentences = unlike or ((spaced or listed) and _are_clauses(rows))
         if len(rows) >= 2 and not sentences and (best is None or used > best[1]):
-            best = (rows, used)
+            best = (_without_types(rows, lines), used)
             if delimiter == "|":
                 break
     return best
+
+
+def _without_types(rows: list[list[Cell]], lines: list[Line]) -> list[list[Cell]]:
+    """Return rows without the one below the names that says the type of each column."""
+    if len(rows) < 3:
+        return rows
+    line = next(each for each in lines if each.start <= rows[1][0][0] <= each.start + len(each.text))
+    cells = [line.text[low - line.start : high - line.start] for low, high in rows[1]]
+    return [rows[0], *rows[2:]] if all(map(_TYPE.fullmatch, cells)) else rows
 
 
 def _are_clauses(rows: list[list[Cell]]) -> bool:
@@ -155,7 +176,8 @@ def read_aligned(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
             break
         taken.append(line)
     body = [line for line in taken if not _RULE.match(line.text)]
-    if len(body) < 2:
+    # The lines of a log line up by their times, and the first of them names nothing.
+    if len(body) < 2 or is_log_line(body[0].text):
         return None
     starts = _columns([line.text for line in body])
     if starts is None:

@@ -25,6 +25,7 @@ from spanproof.evaluators.layers.groundedness.solve.requested import (
     Requested,
     choose_requested,
     find_requested,
+    names_operation,
     weigh,
 )
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year, same_number
@@ -35,6 +36,7 @@ _ROWS = 6
 _CUED = 0.1
 _CELLS = 40
 _BACKWARDS = 0.15
+_NAMED = 0.4
 _UNITS = frozenset((Kind.MONEY, Kind.QUANTITY))
 MAX_COUNT = 5000
 
@@ -78,6 +80,10 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
     if frame.mention.value.kind not in NUMERIC:
         return Derivation((), (), 0.0)
     ops = find_requested(frame, read)
+    # "A mean depth of 8.35" names the column `mean_depth`: no mean is to be worked out.
+    named = (each.fact for each in (*binding.equal, *binding.other) if each.name >= _NAMED)
+    if ops == {Op.MEAN} and any(names_operation(fact, ops) for fact in named):
+        ops = frozenset()
     results = list(_results(binding, read, binder, scopes, ops))
     target = frame.mention.value.number
     plain = frame.mention.value.amount
@@ -97,7 +103,11 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
         hit = (target >= 0 or result.value < 0) and (
             same_number(abs(target), value, width)
             or (plain != target and same_number(abs(plain), value, width / frame.mention.value.factor))
-            or (is_in_minor_units(frame.mention.value, value) and _is_plain(result))
+            or (
+                is_in_minor_units(frame.mention.value, value)
+                and result.operands
+                and all(fact.value.kind is Kind.NUMBER and fact.factor == 1.0 for fact in result.operands)
+            )
             or (bare and same_number(abs(target), value / _factor_of(result), width))
         )
         if hit:
@@ -121,24 +131,13 @@ def _factor_of(result: Derived) -> float:
     return first.factor if first is not None and first.kind is Kind.QUANTITY else 1.0
 
 
-def _is_plain(result: Derived) -> bool:
-    """Whether all operands are numbers without a unit or a scale, which may be cents."""
-    return bool(result.operands) and all(
-        fact.value.kind is Kind.NUMBER and fact.factor == 1.0 for fact in result.operands
-    )
-
-
-def _cued(op: Op, frame: Frame) -> bool:
-    return any(frame.near.get(word, 0.0) >= _CUED for word in _CUE_FORMS[op])
-
-
 def _results(
     binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[int, float], ops: Collection[Op]
 ) -> Iterator[Derived]:
     frame = binding.frame
     said = frame.mention.value
     percent = said.kind is Kind.PERCENT or Op.CHANGE in ops
-    cues = {op: _cued(op, frame) for op in Op}
+    cues = {op: any(frame.near.get(word, 0.0) >= _CUED for word in forms) for op, forms in _CUE_FORMS.items()}
     pool = _pool(binding)
     pairs = [(pool[i], pool[j]) for i in range(len(pool)) for j in range(i + 1, len(pool))]
     for one, two in pairs:
@@ -148,12 +147,8 @@ def _results(
     if not percent:
         yield from _of_answer(frame, read, cues)
         yield from _of_both(frame, read, pool[:8], cues)
-    if (
-        said.kind in (Kind.NUMBER, Kind.QUANTITY)
-        and said.factor == 1.0
-        and said.step in (0.0, 1.0)
-        and abs(said.number) <= MAX_COUNT
-    ):
+    whole = said.factor == 1.0 and said.step in (0.0, 1.0) and abs(said.number) <= MAX_COUNT
+    if whole and said.kind in (Kind.NUMBER, Kind.QUANTITY):
         yield from _counts(frame, read, binder, scopes)
     if (said.kind is Kind.QUANTITY and said.unit == "time") or said.kind is Kind.NUMBER:
         yield from _spans(binder, scopes, cues)
@@ -408,44 +403,24 @@ def _counts(frame: Frame, read: AnswerFrames, binder: Binder, scopes: dict[int, 
         named = bool(base_forms_of(base.group_names[group]) & nouns)
         first = base.by_record.get(records[0], [])
         in_fields = any(fact.words & nouns for fact in first)
-        fit = 0.6 + 0.8 * named + 0.3 * in_fields
+        fit, cued = 0.6 + 0.8 * named + 0.3 * in_fields, named or in_fields
+        rows = base.group_names[group] or "rows"
         parents = defaultdict(list)
         for record in records:
             parents[base.records[record].parent].append(record)
         for parent, members in parents.items():
             scope = binder.scope(parent, scopes) if parent is not None else 0.3
             facts = tuple(fact for record in members[:1] for fact in base.by_record[record][:1])
-            yield Derived(
-                float(len(members)),
-                Op.COUNT,
-                facts,
-                fit + scope,
-                named or in_fields,
-                (base.group_names[group] or "rows",),
-            )
+            yield Derived(float(len(members)), Op.COUNT, facts, fit + scope, cued, (rows,))
         for anchored in chosen:
             hit = sum(any(outer in anchored for outer in base.chain(record)) for record in records)
             if hit:
-                yield Derived(
-                    float(hit),
-                    Op.COUNT,
-                    (first and (first[0],)) or (),
-                    fit + 0.5,
-                    named or in_fields,
-                    (base.group_names[group] or "rows", "filtered"),
-                )
+                yield Derived(float(hit), Op.COUNT, tuple(first[:1]), fit + 0.5, cued, (rows, "filtered"))
         if len(chosen) >= 2:
             both = frozenset.intersection(*chosen[:3])
             hit = sum(record in both for record in records)
             if hit:
-                yield Derived(
-                    float(hit),
-                    Op.COUNT,
-                    (),
-                    fit + 0.6,
-                    cued=True,
-                    said=(base.group_names[group] or "rows", "filtered"),
-                )
+                yield Derived(float(hit), Op.COUNT, (), fit + 0.6, cued=True, said=(rows, "filtered"))
 
 
 def _spans(binder: Binder, scopes: dict[int, float], cues: dict[Op, bool]) -> Iterator[Derived]:

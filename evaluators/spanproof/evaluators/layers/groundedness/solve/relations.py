@@ -39,12 +39,7 @@ _ALL = re.compile(r"\b(?P<word>all|every|each|none|no)\b(?P<between>[^.;:\n]*)\Z
 _EXCEPT = re.compile(r"\b(?:except|apart from|other than|besides|but)\b", re.IGNORECASE)
 _COPULA = re.compile(r"\b(?:is|are|was|were|be|been|remains?|has|have)\b", re.IGNORECASE)
 # The first rank is the highest and the least at once.
-_RANKS = frozenset(
-    map(
-        base_form,
-        ["rank", "ranking", "place", "position", "seed", "pick", "order", "number", "no", "id", "code"],
-    )
-)
+_RANKS = frozenset(map(base_form, str.split("rank ranking place position seed pick order number no id code")))
 _HEDGED = re.compile(r"\b(?:almost|nearly|not|practically|virtually|if|of the)\s+\Z", re.IGNORECASE)
 
 Key = tuple[float, ...]

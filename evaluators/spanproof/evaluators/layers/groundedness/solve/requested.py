@@ -2,20 +2,24 @@
 
 In: a frame, and the results of all programs over its facts. Out: an `Requested`: the best result of that
 operation that is the stated value, and the best that is not. Without them a misprinted mean is only
-unfound, and an operand in the mean's place is simply stated.
+unfound, and an operand in the mean's place is simply stated. Where the answer states the operands as well
+("3 of 12, which is 25 %"), a `Worked`: what these give.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import combinations
 from typing import NamedTuple
 
-from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Frame
+from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Bound, Frame
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase
-from spanproof.evaluators.layers.groundedness.values.model import Kind
+from spanproof.evaluators.layers.groundedness.solve.bind import Binding
+from spanproof.evaluators.layers.groundedness.solve.match import Match
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, is_year
 from spanproof.evaluators.layers.groundedness.values.words import base_form
 
 _MAX_SENTENCE = 400
@@ -41,12 +45,12 @@ class Op(StrEnum):
 
 _PERCENT = (
     (re.compile(rf"\bpercent(?:age)?\s+(?:{_MOVES})\b|\b%\s*(?:{_MOVES})\b|\b(?:growth|change)\s+rate\b", re.I), frozenset((Op.CHANGE,))),  # noqa: E501
-    (re.compile(r"\b(?:average|mean)\b", re.I), frozenset((Op.MEAN,))),
+    (re.compile(r"\b(?:averag(?:es?|ed|ing)|mean)\b", re.I), frozenset((Op.MEAN,))),
     (re.compile(r"\b(?:percent(?:age)?|proportion|share|ratio)\s+of\b|\bas\s+a\s+percent", re.I), frozenset((Op.RATIO, Op.SHARE))),  # noqa: E501
     (re.compile(rf"\b(?:{_MOVES}|difference)\b|\b(?:grew|rose|fell|increased|decreased|declined|dropped)\b", re.I), frozenset((Op.CHANGE, Op.DIFFERENCE))),  # noqa: E501
 )  # fmt: skip
 _PLAIN = (
-    (re.compile(r"\b(?:average|mean)\b", re.I), frozenset((Op.MEAN,))),
+    (re.compile(r"\b(?:averag(?:es?|ed|ing)|mean)\b", re.I), frozenset((Op.MEAN,))),
     (re.compile(r"\b(?:ratio|proportion)\s+of\b", re.I), frozenset((Op.RATIO,))),
     (re.compile(rf"\b(?:{_MOVES}|difference)\s*(?:/\s*\(?\w+\)?)?\s+(?:in|of|between|from)\b|\b(?:grew|rose|fell|increased|decreased|declined|dropped)\s+by\s+\Z", re.I), frozenset((Op.DIFFERENCE,))),  # noqa: E501
     (re.compile(r"\b(?:sum\s+of|combined|altogether)\b", re.I), frozenset((Op.SUM,))),
@@ -60,6 +64,19 @@ _NAMES = {
     Op.SHARE: ("share", "proportion", "percent", "percentage", "%"),
     Op.SUM: ("sum", "total", "combined"),
 }
+_TOTALLED = re.compile(
+    r"\b(?:total(?:s|l?ing)?|altogether|in all|overall|combined|together|sum|adds? up|comes? to)\b", re.I
+)
+_MOVED = re.compile(rf"\b(?:{_MOVES}|grew|rose|fell|increased|decreased|declined|dropped|up|down|more|less|fewer|higher|lower)\b", re.I)  # fmt: skip  # noqa: E501
+_ABOUT = r"(?:about|around|roughly|approximately|nearly|almost|~|≈)?\s*"
+_OF = re.compile(r"\s+(?:[a-z]+\s+){0,2}?(?:out\s+)?of\s+(?:(?:the|all|its|our)\s+)?|\s*/\s*")
+_WHICH_IS = re.compile(
+    rf"[^.;,()\d%]{{0,60}}(?:\(|[,;]?\s(?:which is|that is|i\.e\.,?|or|=)\s*){_ABOUT}", re.I
+)
+_A_MOVE_OF = re.compile(rf"[^.;()\d%]{{0,60}}(?:\(\s*[-+−–]?|[,;–—]\s*(?:an?\s+(?:{_MOVES})\s+of|up|down)\s){_ABOUT}", re.I)  # fmt: skip  # noqa: E501
+_BRACKET = re.compile(rf"\s*\(\s*{_ABOUT}")
+_CLOSED = re.compile(r"\s*(?:[).,;]|\Z)")
+_MOST_STATED, _MOST_LINES = 12, 12
 _SIGNS = {Op.SUM: " + ", Op.DIFFERENCE: " - ", Op.PRODUCT: " × ", Op.RATIO: " / "}
 _NAME_FORMS = {op: frozenset(map(base_form, words)) for op, words in _NAMES.items()}
 
@@ -156,3 +173,131 @@ def choose_requested(
     others = [each for each in results[False] if frozenset(map(id, each[1].operands)) != same]
     other_fit, other = max(others, key=lambda each: each[0], default=(0.0, None))
     return Requested(ops, hit, hit_fit, other, other_fit)
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """What values that the answer states give in a claim's place.
+
+    Attributes:
+        said: those values, as the answer writes them.
+        holds: whether the claim's value is the result, as precisely as it is written.
+        surely: whether the words leave no other operation or operands, so that another value is wrong.
+    """
+
+    op: Op
+    value: float
+    said: tuple[str, ...]
+    holds: bool
+    surely: bool = False
+
+
+def find_worked(binding: Binding, stated: Sequence[Binding], read: AnswerFrames) -> Worked | None:
+    """Return what the values of an answer's claims give where one's words ask for it: first what holds."""
+    frame = binding.frame
+    said = frame.mention.value
+    if said.kind not in NUMERIC or frame.mention.spelled or frame.soft or frame.negated or is_year(said):
+        return None
+    others = [each for each in stated if each is not binding and _is_amount(each.frame)]
+    found = (_of_percent if said.kind is Kind.PERCENT else _totals)(frame, others, read)
+    return max(found, key=lambda each: (each.holds, each.surely), default=None)
+
+
+def _of_percent(frame: Frame, others: Sequence[Binding], read: AnswerFrames) -> Iterator[Worked]:
+    """Yield the share of "A of B", changes between values of one field, and shares of a total."""
+    start, end = frame.mention.start, frame.mention.end
+    low, high = read.sentence_at(frame.line, start)
+    inside = [each for each in others if low <= each.frame.mention.start < high]
+    before = [each for each in inside if each.frame.mention.end <= start]
+    if len(before) >= 2 and _CLOSED.match(read.answer, end):
+        one, two = before[-2:]
+        between = read.answer[one.frame.mention.end : two.frame.mention.start]
+        behind = read.answer[two.frame.mention.end : start]
+        if _OF.fullmatch(between) and _WHICH_IS.fullmatch(behind):
+            yield from _parts(frame, one, two, surely=frame.bound is Bound.EXACT)
+        is_from = read.answer[low : one.frame.mention.start].rstrip().lower().endswith("from")
+        if is_from and re.search(r"\bto\b", between) and _A_MOVE_OF.fullmatch(behind):
+            yield from _changes(frame, one, two, surely=True)
+    if _MOVED.search(read.answer[max(low, start - 40) : end + 25]):
+        for one, two in combinations(inside[:_MOST_STATED], 2):
+            if _are_of_one_field(one, two):
+                yield from _changes(frame, one, two)
+    if before and _BRACKET.fullmatch(read.answer[before[-1].frame.mention.end : start]):
+        # "1,036.30 (57 %)" is a share of what the answer calls the total.
+        for total in (each for each in others[: 3 * _MOST_STATED] if _is_total(each.frame, read)):
+            yield from _parts(frame, before[-1], total)
+
+
+def _parts(frame: Frame, part: Binding, whole: Binding, *, surely: bool = False) -> Iterator[Worked]:
+    # "22.8 of 24 hours" leaves out the unit of the first.
+    bare = part.frame.mention.value.kind is Kind.NUMBER
+    (one, one_half), (two, two_half) = _precisely(part, bare), _precisely(whole, bare)
+    if one and two and part is not whole and (bare or _are_alike(part.frame, whole.frame)):
+        value, said = 100 * one / two, frame.mention.value
+        # Half a place of what is stated moves the share as well.
+        slack = abs(value) * (one_half / abs(one) + two_half / abs(two)) + 1e-9
+        off = min(abs(said.number - value), abs(said.number - (100 - value)))
+        holds = abs(said.number - value) <= said.step / 2 + slack
+        yield Worked(Op.SHARE, value, (part.frame.text, whole.frame.text), holds, surely and off > 2 * said.step + slack)  # fmt: skip  # noqa: E501
+
+
+def _changes(frame: Frame, first: Binding, last: Binding, *, surely: bool = False) -> Iterator[Worked]:
+    one, two = first.frame.mention.value.number, last.frame.mention.value.number
+    if one and two and _are_alike(first.frame, last.frame):
+        said = abs(frame.mention.value.number)
+        values = [abs(two - one) / abs(base) * 100 for base in (one, two)]
+        margin = max(2 * frame.mention.value.step, 0.1 * values[0])
+        far = all(abs(said - value) > margin for value in (*values, 100 * one / two, 100 * two / one))
+        for value in values[:1] if surely else values:
+            near = max(frame.mention.value.step / 2, 0.05 * value if frame.bound is Bound.ABOUT else 0.0)
+            holds = abs(said - value) <= near + 1e-9
+            yield Worked(Op.CHANGE, value, (first.frame.text, last.frame.text), holds, surely and far)
+
+
+def _totals(frame: Frame, others: Sequence[Binding], read: AnswerFrames) -> Iterator[Worked]:
+    """Yield the sums of the values right before or right behind one that is called a total."""
+    said = frame.mention.value
+    if sum(each.isdigit() for each in frame.text) < 3 or not _is_total(frame, read):
+        return
+    alike = [each for each in others if _are_alike(each.frame, frame) and abs(each.frame.line - frame.line) <= _MOST_LINES]  # fmt: skip  # noqa: E501
+    before = [each for each in alike if each.frame.mention.end <= frame.mention.start]
+    behind = [each for each in alike if each.frame.mention.start >= frame.mention.end]
+    for run in (before[::-1][:_MOST_STATED], behind[:_MOST_STATED]):
+        for count in range(2, len(run) + 1):
+            value = sum(each.frame.mention.value.number for each in run[:count])
+            holds = abs(said.number - value) <= said.step / 2 + 1e-9 * abs(value)
+            whole = count == len(run) and frame.bound is Bound.EXACT
+            yield Worked(Op.SUM, value, tuple(each.frame.text for each in run[:count]), holds, whole)
+
+
+def _is_total(frame: Frame, read: AnswerFrames) -> bool:
+    low, high = read.sentence_at(frame.line, frame.mention.start)
+    return _TOTALLED.search(read.answer, low, high) is not None
+
+
+def _is_amount(frame: Frame) -> bool:
+    value = frame.mention.value
+    return value.kind in NUMERIC and value.kind is not Kind.PERCENT and not is_year(value)
+
+
+def _are_alike(one: Frame, two: Frame) -> bool:
+    values = one.mention.value, two.mention.value
+    return (values[0].kind, values[0].unit) == (values[1].kind, values[1].unit)
+
+
+def _are_of_one_field(one: Binding, two: Binding) -> bool:
+    """Return whether two values are stated in one field of two records."""
+    pairs = ((first.fact, last.fact) for first in one.equal[:3] for last in two.equal[:3])
+    return any(a.path and a.path == b.path and a.record != b.record for a, b in pairs)
+
+
+def _precisely(binding: Binding, bare: bool) -> tuple[float, float]:
+    """Return the value that a stated one rounds, and how far it may be off: not at all where it is known."""
+    said = binding.frame.mention.value
+    times = 1.0 / said.factor if bare else 1.0
+    for each in binding.equal[:1]:
+        if each.match in (Match.EXACT, Match.ROUNDED):
+            return each.fact.value.number * each.fact.factor * times, 0.0
+        if each.match is Match.UNSCALED and bare:
+            return each.fact.value.amount, 0.0
+    return said.number * times, said.step / 2 * times

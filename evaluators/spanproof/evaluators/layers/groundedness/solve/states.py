@@ -6,6 +6,7 @@ In: a state claim and the base. Out: a `StateBinding`: where the state is known,
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
@@ -34,6 +35,7 @@ _DENIAL_OF_SOURCE = re.compile(
 _DONE = ("was", "were", "has", "have", "had", "did")
 _BEHIND = 40
 _FIELDS = 60
+_FLAGS = frozenset(("true", "false", "yes", "no"))
 _PARTED = re.compile(r"[,;\n]|\.\s")
 _NONE_OF = re.compile(r"\b(?:none|no|neither|not)(?:\s+of)?(?:\s+(?:them|these|those|the|which))?(?:\s+(?:is|are|was|were))?\s+\Z", re.I)  # fmt: skip  # noqa: E501
 _COUNTED = re.compile(r"\d\s+\Z")
@@ -65,6 +67,12 @@ class StateBinding:
     beside: int = 0
 
     @property
+    def is_denied_by_flag(self) -> bool:
+        """Return whether a flag that the state names says otherwise: `"online": false` of "is online"."""
+        flag = self.equal is None and self.other is not None and self.other.value.kind is not Kind.TEXT
+        return flag and max(self.other_scope, self.other_name) >= _NAMED
+
+    @property
     def is_stated(self) -> bool:
         """Return whether the word is used as a state: it always is one, or its field is named beside it."""
         return self.claim.usually or max(self.equal_name, self.other_name) >= _NAMED
@@ -78,33 +86,48 @@ class StateBinder:
         self.read = read
         self.states = states
         self.by_state: dict[State, list[Fact]] = {}
+        # Fields that are false, by the state that names them: `"online": false`.
+        self.denying: dict[State, list[Fact]] = {}
+        self._flags = _fields_of_flags(binder.base)
         for fact in binder.base.facts:
             for state in self._states_of(fact):
                 self.by_state.setdefault(state, []).append(fact)
 
     def _states_of(self, fact: Fact) -> set[State]:
         found = set()
+        flag = fact.value.kind is Kind.BOOL or fact.path in self._flags
+        if flag and fact.path and fact.role is Role.CELL:
+            return self._states_of_flag(fact)
         if fact.value.kind is Kind.TEXT:
             state = self.states.of(fact.value.text)
             if state is not None:
                 found.add(state)
         # A key that is a state says it of its value: prices.economy.
         if len(fact.path) >= 2 and fact.role is Role.CELL:
-            key = tuple(base_form(word) for word in split_name(fact.path[-1].replace("_", " ")))
+            key = _named_state(fact.path[-1])
             if key in self.states.usual:
                 found.add(self.states.usual[key])
         return found
+
+    def _states_of_flag(self, fact: Fact) -> set[State]:
+        """Return the state that a flag is named by where it is true, its only rival where it is false."""
+        named = self.states.usual.get(_named_state(fact.path[-1]))
+        if named is None or (fact.value.kind is Kind.BOOL and fact.value.text not in _FLAGS):
+            return set()
+        if fact.value.number:
+            return {named}
+        self.denying.setdefault(named, []).append(fact)
+        opposite = self.states.opposite(named)
+        return {opposite} if opposite is not None else set()
 
     def bind(self, claim: StateClaim) -> StateBinding:
         """Return a claim's binding."""
         scopes = self.binder.scopes(claim.frame)
         equal, equal_scope, equal_name = self._best(self.by_state.get(claim.usual, []), claim, scopes)
-        rivals = [
-            fact
-            for rival in claim.rivals
-            for fact in self.by_state.get(rival, [])
-            if fact.value.kind is Kind.TEXT and fact.source < self.binder.outputs and fact.role is Role.CELL
-        ]
+        rivals = [fact for rival in claim.rivals for fact in self.by_state.get(rival, ())]
+        rivals = [each for each in rivals if each.value.kind is not Kind.NUMBER and each.role is Role.CELL]
+        rivals += self.denying.get(claim.usual, ())
+        rivals = [each for each in rivals if each.source < self.binder.outputs]
         other, other_scope, other_name = self._best(rivals, claim, scopes)
         known = self.by_state.get(claim.usual, [])
         if claim.denied:
@@ -172,6 +195,22 @@ class StateBinder:
             if scope + 0.5 * name > rank:
                 rank, best = scope + 0.5 * name, (fact, scope, name)
         return best
+
+
+def _fields_of_flags(base: FactBase) -> frozenset[tuple[str, ...]]:
+    """Return the fields of several records whose numbers are all 0 or 1."""
+    numbers: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for fact in base.by_kind[Kind.NUMBER]:
+        if fact.path and fact.role is Role.CELL:
+            numbers[fact.path].append(fact.value.number)
+    return frozenset(path for path, found in numbers.items() if len(found) > 1 and set(found) <= {0.0, 1.0})
+
+
+def _named_state(name: str) -> State:
+    """Return the state that a field's name is, without the `is` of `is_active`."""
+    return tuple(
+        base_form(word) for word in split_name(name.replace("_", " ").removeprefix("is ").removeprefix("is_"))
+    )
 
 
 def find_denials(read: AnswerFrames, base: FactBase, outputs: int) -> list[tuple[int, int]]:

@@ -97,7 +97,8 @@ def _of_step(step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
     for snippet in step.snippets:
         if snippet.executed:
             yield from _of_snippet(snippet, step, evidence)
-    if step.observation and step.error is None and not _only_final_answer(step):
+    only_answers = bool(step.calls) and not step.snippets and all(map(is_answer, step.calls))
+    if step.observation and step.error is None and not only_answers:
         text = step.observation
         if final:
             text = _LAST_OUTPUT.sub("", text)
@@ -152,19 +153,11 @@ def _answer_text(evidence: RunEvidence) -> str:
     return evidence.run.answer.text if evidence.run.answer else ""
 
 
-def _only_final_answer(step: Step) -> bool:
-    return bool(step.calls) and not step.snippets and all(is_answer(call) for call in step.calls)
-
-
 def _failures(step: Step) -> int:
-    failed = sum(_failed(call) for call in step.calls) + sum(
+    failed = sum(call.error is not None and not is_answer(call) for call in step.calls) + sum(
         snippet.error is not None for snippet in step.snippets if snippet.executed
     )
     return failed or int(step.error is not None)
-
-
-def _failed(call: RecordedCall) -> bool:
-    return call.error is not None and not is_answer(call)
 
 
 def _text(payload: Payload) -> str:

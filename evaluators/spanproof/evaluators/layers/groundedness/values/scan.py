@@ -25,23 +25,7 @@ CURRENCIES = {
     "zł": "PLN",
     "₽": "RUB",
 }
-_CODES = (
-    "USD",
-    "EUR",
-    "GBP",
-    "JPY",
-    "INR",
-    "SEK",
-    "NOK",
-    "DKK",
-    "CHF",
-    "CAD",
-    "AUD",
-    "CNY",
-    "PLN",
-    "BRL",
-    "RUB",
-)
+_CODES = str.split("USD EUR GBP JPY INR SEK NOK DKK CHF CAD AUD CNY PLN BRL RUB")
 _MONEY_WORDS = {"dollar": "USD", "euro": "EUR", "yen": "JPY", "rupee": "INR", "buck": "USD", "franc": "CHF"}
 _SCALES = {
     "k": 1e3, "thousand": 1e3, "tsd": 1e3, "mille": 1e3, "mil": 1e6, "m": 1e6, "mn": 1e6, "mm": 1e6,
@@ -64,18 +48,13 @@ def _lines(name: str) -> list[list[str]]:
     return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
 
 
-UNITS: dict[str, tuple[str, float]] = {
-    name: (dimension, float(factor))
-    for dimension, factor, *names in _lines("units.txt")
-    if dimension != "month"
-    for name in names
-}
-MONTHS: dict[str, int] = {
-    name: number
-    for dimension, _, *names in _lines("units.txt")
-    if dimension == "month"
-    for number, name in enumerate(names, 1)
-}
+UNITS: dict[str, tuple[str, float]] = {}
+MONTHS: dict[str, int] = {}
+for _dimension, _factor, *_names in _lines("units.txt"):
+    if _dimension == "month":
+        MONTHS.update({name: number for number, name in enumerate(_names, 1)})
+    else:
+        UNITS.update(dict.fromkeys(_names, (_dimension, float(_factor))))
 _MONTH = "|".join(sorted(map(re.escape, MONTHS), key=len, reverse=True))
 # A word character of a script that parts words: Chinese and Japanese write numbers right behind words.
 _WORD = r"[^\W\u3040-\u30ff\u4e00-\u9fff]"
@@ -105,7 +84,7 @@ _MENTION = re.compile(
     | (?P<time>(?:(?<=\d)T|(?<![\w:.]))(?P<h>\d{{1,2}}):(?P<mi>[0-5]\d)(?::(?P<s>[0-5]\d)(?:\.\d+)?)?\s*(?P<ap>[ap]\.?m\b\.?)?(?P<next>\+\d)?(?:Z\b|\+\d\d:\d\d)?(?![\d:]))
     | (?P<clock>(?<![\w.])(?P<h2>1[0-2]|0?[1-9])\s?(?P<ap2>[ap]\.?m\b\.?))
     | (?P<id>\#?(?<!{_WORD})(?<!\.)(?=[\w\#./:-]*\d)(?=[\w\#./:-]*[A-Za-z_])(?!\d+(?:\.\d+)?[-_]?(?:(?:{_UNIT}|{_SCALE})s?|st|nd|rd|th|x|way|stop|e-?\d+)(?!{_WORD}))[A-Za-z0-9_]+(?:[-_./:]+[A-Za-z0-9_]+)*)
-    | (?P<long>(?<![\w.,$€£-])(?:\#\d+|\d{{9,}}|\d+(?:-\d+){{2,}})(?![\w,]|\.\d))
+    | (?P<long>(?<![\w.,$€£-])(?:\#\d+|\d{{9,}}|\d+(?:-\d+){{2,}}|\d+-0\d{{2,}})(?![\w,]|\.\d))
     | (?P<num>(?P<open>\((?=[^()]{{1,20}}\)))?(?<!{_WORD})(?P<sign>[-−–+](?=[\d.$€£]))?(?:(?P<cur>{_CUR})\s{{0,3}}(?:(?P<sign2>[-−])|(?P<owed>\((?=[\d.,]{{1,20}}\))))?)?
         (?<![\d.])(?P<n>{_NUMERAL})(?!\d)(?(owed)\))(?P<lost>(?(open)(?:\)(?=\s?(?:%|(?:{_SCALE})\b)))?))
         (?:\s?(?P<pct>%|\bpercent(?:age\s+points?)?\b|\bper\s?cent\b|\bProzent\b|\bpp\b)
@@ -185,6 +164,9 @@ def _read(match: re.Match[str]) -> Iterator[Mention]:
     start, end = match.span()
     if name in ("url", "id", "long"):
         text = match.group()
+        if (size := _SIZE.fullmatch(text)) is not None:
+            yield Mention(_size(size["n"], size["prefix"]), start, end)
+            return
         stripped = text.rstrip(".,;:/")
         yield Mention(Value(Kind.ID, text=stripped.lower().lstrip("#")), start, start + len(stripped))
     elif name in _DATES:
@@ -192,7 +174,7 @@ def _read(match: re.Match[str]) -> Iterator[Mention]:
         if date is not None:
             yield Mention(Value(Kind.DATE, date=date), start, end)
     elif name in ("time", "clock"):
-        value = _time(match, name)
+        value = _time(match, name) or _duration(match)
         if value is not None:
             yield Mention(value, start, end - (len(match.group()) - len(match.group().rstrip())))
     elif name == "num":
@@ -242,8 +224,28 @@ def _time(match: re.Match[str], name: str) -> Value | None:
     return Value(Kind.TIME, time=(hour % 24, minute, second), unit="" if half or hour > 12 else "12h?")
 
 
+def _duration(match: re.Match[str]) -> Value | None:
+    """Return minutes and seconds, or hours with them, that are no time of day: `28:47`."""
+    if match.group("ap") or match.group("ap2") or not match.group("mi"):
+        return None
+    parts = [int(match.group(group)) for group in ("h", "mi", "s") if match.group(group)]
+    seconds = sum(part * 60**place for place, part in enumerate(reversed(parts)))
+    return Value(Kind.QUANTITY, float(seconds), 1.0, "time")
+
+
+# Bytes as `df -h` and `du -h` print them: `22T`.
+_SIZE = re.compile(r"(?P<n>\d+(?:\.\d+)?)(?P<prefix>[GTP])i?")
+
+
+def _size(number: str, prefix: str) -> Value:
+    (amount, step, _), factor = read_numeral(number), {"G": 1e9, "T": 1e12, "P": 1e15}[prefix]
+    return Value(Kind.QUANTITY, amount * factor, step * factor, "data", factor=factor)
+
+
 def _number(match: re.Match[str]) -> Mention:
     start, end = match.span()
+    if (size := _SIZE.fullmatch(match.group())) is not None:
+        return Mention(_size(size["n"], size["prefix"]), start, end)
     amount, step, other = read_numeral(match.group("n"))
     bracketed = (
         match.group("open") is not None and match.string[end : end + 1] in ")" and end < len(match.string)
@@ -276,16 +278,11 @@ def _number(match: re.Match[str]) -> Mention:
         kind, (dimension, times) = Kind.QUANTITY, UNITS[unit]
         factor *= times
     factor *= scale
+    second = None if other is None else other * factor
     value = Value(
-        kind,
-        amount * factor,
-        step * abs(factor),
-        dimension,
-        scale,
-        None if other is None else other * factor,
-        factor=abs(factor),
-        grouped="," in match.group("n"),
-    )
+        kind, amount * factor, step * abs(factor), dimension, scale, second,
+        factor=abs(factor), grouped="," in match.group("n"),
+    )  # fmt: skip
     # A full stop after an abbreviated unit ends the sentence as well.
     while match.string[end - 1].isspace() or match.string[end - 1] == ".":
         end -= 1

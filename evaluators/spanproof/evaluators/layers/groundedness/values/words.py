@@ -11,89 +11,12 @@ _WORD = re.compile(r"[^\W_]+(?:['’][a-z]+)?", re.UNICODE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ENDINGS = (("ies", "y"), ("sses", "ss"), ("ings", ""), ("ing", ""), ("edly", ""), ("ied", "y"), ("ed", ""), ("ers", "er"), ("es", ""), ("s", ""))  # fmt: skip  # noqa: E501
 STOP = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "in",
-        "on",
-        "at",
-        "to",
-        "for",
-        "from",
-        "by",
-        "with",
-        "and",
-        "or",
-        "as",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "it",
-        "its",
-        "this",
-        "that",
-        "these",
-        "those",
-        "has",
-        "have",
-        "had",
-        "do",
-        "does",
-        "did",
-        "will",
-        "would",
-        "can",
-        "could",
-        "may",
-        "your",
-        "you",
-        "we",
-        "i",
-        "my",
-        "our",
-        "their",
-        "his",
-        "her",
-        "he",
-        "she",
-        "they",
-        "there",
-        "which",
-        "who",
-        "what",
-        "when",
-        "where",
-        "all",
-        "any",
-        "some",
-        "each",
-        "per",
-        "than",
-        "then",
-        "so",
-        "if",
-        "but",
-        "not",
-        "no",
-        "yes",
-        "also",
-        "just",
-        "only",
-        "here",
-        "into",
-        "out",
-        "up",
-        "over",
-        "est",
-        "utc",
-        "please",
-    ]
+    str.split(
+        "a an the of in on at to for from by with and or as is are was were be been being it its this"
+        " that these those has have had do does did will would can could may your you we i my our their"
+        " his her he she they there which who what when where all any some each per than then so if but"
+        " not no yes also just only here into out up over est utc please"
+    )
 )
 
 
@@ -105,16 +28,12 @@ def base_form(word: str) -> str:
         word = word.removesuffix(quote)
     if len(word) > 3 and word[-1].isascii():
         for ending, put in _ENDINGS:
-            if (
-                word.endswith(ending)
-                and len(word) - len(ending) >= 3
-                and not (ending == "s" and word[-2] in "su")
-            ):
+            kept = ending == "s" and word[-2] in "su"
+            if word.endswith(ending) and len(word) - len(ending) >= 3 and not kept:
                 word = word[: -len(ending)] + put
                 break
-        if (len(word) > 4 and word[-1] == word[-2] and word[-1] not in "sle") or (
-            len(word) > 4 and word.endswith("e")
-        ):
+        doubled = word[-1] == word[-2] and word[-1] not in "sle"
+        if len(word) > 4 and (doubled or word.endswith("e")):
             word = word[:-1]
     return word
 

@@ -16,6 +16,7 @@ from spanproof.evaluators.groundedness_rules import GroundednessRule as Rule
 from spanproof.evaluators.layers.groundedness.choose.features import (
     find_refutation,
     is_given,
+    is_misprint_of,
     is_operand,
     is_unmistakable,
     same_digits,
@@ -24,7 +25,7 @@ from spanproof.evaluators.layers.groundedness.choose.features import (
     value_features,
 )
 from spanproof.evaluators.layers.groundedness.choose.model import Choice
-from spanproof.evaluators.layers.groundedness.claims.frames import Frame
+from spanproof.evaluators.layers.groundedness.claims.frames import Bound, Frame
 from spanproof.evaluators.layers.groundedness.claims.relations import Direction
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, Role
 from spanproof.evaluators.layers.groundedness.model import (
@@ -40,11 +41,11 @@ from spanproof.evaluators.layers.groundedness.solve.derive import Derivation
 from spanproof.evaluators.layers.groundedness.solve.match import Match
 from spanproof.evaluators.layers.groundedness.solve.printed import Printed
 from spanproof.evaluators.layers.groundedness.solve.relations import Settled
-from spanproof.evaluators.layers.groundedness.solve.requested import Derived, Op
+from spanproof.evaluators.layers.groundedness.solve.requested import Derived, Op, Worked, find_worked
 from spanproof.evaluators.layers.groundedness.solve.solver import Solved
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
-from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, same_number
+from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Value, same_number
 from spanproof.evaluators.outcomes.known import numbers_in
 from spanproof.evaluators.outcomes.topics import reports_failure, reports_nothing
 
@@ -112,17 +113,23 @@ def decide(
     """
     judged = [_value(binding, derivation, solved, choice, rules) for binding, derivation in solved.values]
     judged = [_spare_written(each, written) for each in judged]
+    if Rule.OWN_RESULT in rules:
+        bindings = [binding for binding, _ in solved.values]
+        judged = [
+            _worked(each, binding, derivation, bindings, solved)
+            for each, (binding, derivation) in zip(judged, solved.values, strict=True)
+        ]
     relations = [_relation(each, solved) for each in solved.relations if _RELATION_RULES[each.kind] in rules]
     taken = {(each.claim.start, each.claim.end) for each in relations}
     judged += [
-        _state(binding, solved, choice, rules)
+        _state(_without_rival_of_another(binding, solved), solved, choice, rules)
         for binding in solved.states
         if (binding.equal is not None or binding.other is not None)
         and (binding.claim.frame.mention.start, binding.claim.frame.mention.end) not in taken
     ]
     judged += relations
     if Rule.DIRECTION in rules:
-        judged += [_direction(each, judged, solved.read.answer) for each in solved.directions]
+        judged += [_direction(each, judged, solved) for each in solved.directions]
     stated = [(each.claim.start, each.claim.end) for each in judged if each.claim.kind is ClaimKind.STATUS]
     judged += [
         _Judged(_denial(start, end, solved), 1.0, 0.0, refuted=False)
@@ -144,7 +151,9 @@ def decide(
         overall = Verdict.GROUNDED
     else:
         overall = Verdict.UNCERTAIN
-    return Grounding(overall, _value_of(claims), claims, confidence)
+    settled = [claim.verdict for claim in claims if claim.verdict is not Verdict.UNCERTAIN]
+    value = settled.count(Verdict.GROUNDED) / len(settled) if settled else 0.5
+    return Grounding(overall, value, claims, confidence)
 
 
 def _without_circles(judged: Sequence[_Judged], claims: Sequence[Claim]) -> tuple[Claim, ...]:
@@ -166,13 +175,6 @@ def _without_circles(judged: Sequence[_Judged], claims: Sequence[Claim]) -> tupl
         else replace(claim, verdict=Verdict.UNCERTAIN)
         for claim, rests in zip(claims, resting, strict=True)
     )
-
-
-def _value_of(claims: Sequence[Claim]) -> float:
-    settled = [claim for claim in claims if claim.verdict is not Verdict.UNCERTAIN]
-    if not settled:
-        return 0.5
-    return sum(claim.verdict is Verdict.GROUNDED for claim in settled) / len(settled)
 
 
 def _settled(judged: _Judged, budget: float, cut: bool) -> Claim:
@@ -218,7 +220,10 @@ def _value(
     cause, evidence = _why_wrong(binding, derivation, solved) if probability < limits.accept else (None, None)
     # What a program over the facts gives, and hardly by accident, is no other value of a field; and "it is
     # not $299" says nothing that the source would have to hold.
-    worked_out = bool(derivation.hits) and derivation.chance < _BY_ACCIDENT
+    # Every cell is the least or the most of some cells.
+    worked_out = derivation.chance < _BY_ACCIDENT and any(
+        each.cued or each.op not in (Op.MIN, Op.MAX) for each in derivation.hits
+    )
     refuted = cause is not None and not frame.negated and not worked_out
     refuted = refuted and not _is_sum_in_record(binding, solved)
     refuted = refuted and not _is_from_task(binding, solved) and not _is_unread(binding, solved)
@@ -236,6 +241,46 @@ def _value(
     return _Judged(
         claim, limits.accept, limits.accuse, refuted, tuple(text for text in rests if text in others)
     )
+
+
+def _worked(
+    judged: _Judged, binding: Binding, derivation: Derivation, stated: Sequence[Binding], solved: Solved
+) -> _Judged:
+    """Return the claim of a result that the answer's own values give, or that is another than they give."""
+    claim, worked = judged.claim, find_worked(binding, stated, solved.read)
+    holds = worked is not None and worked.holds
+    # A system prompt is full of examples: what it has by chance gives nothing.
+    given = any(solved.sources[each.fact.source].kind is not SourceKind.SYSTEM for each in binding.equal)
+    if claim.confidence <= _CERTAIN or (claim.confidence >= judged.accept if holds else given):
+        return judged
+    evidence = None
+    if worked is not None and (holds or _is_surely_other(worked, binding, stated, solved)):
+        program = f"{worked.op}({', '.join(worked.said)}) = {worked.value:.10g}"
+        evidence = ClaimEvidence(None, program, program, source="answer")
+    elif (total := _misprinted_total(binding, derivation)) is not None:
+        evidence = _evidence_of_program(total, solved)
+    if evidence is None:
+        return judged
+    cause, confidence = (Cause.DERIVED, _UNMISTAKABLE) if holds else (Cause.OTHER_RESULT, _CERTAIN)
+    claim = replace(claim, cause=cause, confidence=confidence, evidence=evidence, rule=Rule.OWN_RESULT)
+    rests = worked.said if worked is not None and holds else ()
+    return replace(judged, claim=claim, refuted=not holds, rests=rests)
+
+
+def _is_surely_other(worked: Worked, binding: Binding, stated: Sequence[Binding], solved: Solved) -> bool:
+    """Return whether outputs bear out all operands, and a total of them is misprinted."""
+    operands = [each for each in stated if each.frame.text in worked.said]
+    known = all(any(_is_output(found.fact, solved) for found in each.equal) for each in operands)
+    return worked.surely and known and (worked.op is not Op.SUM or is_misprint_of(binding.frame, worked.value))  # fmt: skip  # noqa: E501
+
+
+def _misprinted_total(binding: Binding, derivation: Derivation) -> Derived | None:
+    """Return the sum of a whole column of which a total is a misprint."""
+    frame = binding.frame
+    if derivation.hits or frame.bound is not Bound.EXACT or frame.soft or frame.negated:
+        return None
+    sums = [each for each in derivation.misses if each.op is Op.SUM and each.cued and len(each.operands) > 2]
+    return next((each for each in sums if is_misprint_of(frame, each.value)), None)
 
 
 def _spare_written(judged: _Judged, written: frozenset[str]) -> _Judged:
@@ -285,34 +330,17 @@ def _is_known_name(binding: Binding) -> bool:
 def _relation(settled: Settled, solved: Solved) -> _Judged:
     """Return the claim of a superlative, a comparison or a quantifier that a column decided."""
     shown = settled.own if settled.holds or settled.rival is None else settled.rival
-    claim = Claim(
-        solved.read.answer[settled.start : settled.end],
-        settled.start,
-        settled.end,
-        settled.kind,
-        Verdict.UNCERTAIN,
-        Cause.DERIVED if settled.holds else Cause.OTHER_RESULT,
-        _KNOWN_NAME if settled.holds else _CERTAIN,
-        evidence_of(shown, solved, settled.program),
-        rule=_RELATION_RULES[settled.kind],
-    )
+    cause, confidence = (Cause.DERIVED, _KNOWN_NAME) if settled.holds else (Cause.OTHER_RESULT, _CERTAIN)
+    evidence, rule = evidence_of(shown, solved, settled.program), _RELATION_RULES[settled.kind]
+    claim = _open_claim(solved, (settled.start, settled.end), settled.kind, cause, confidence, evidence, rule)
     return _Judged(claim, 0.5, 0.0, not settled.holds)
 
 
 def _printed(printed: Printed, solved: Solved) -> _Judged:
     """Return the claim of an answer in words that says what was printed last."""
-    start, end = printed.start, printed.end
-    claim = Claim(
-        solved.read.answer[start:end],
-        start,
-        end,
-        ClaimKind.NAME,
-        Verdict.UNCERTAIN,
-        Cause.STATED,
-        _UNMISTAKABLE,
-        evidence_of(printed.fact, solved),
-        rule=Rule.PRINTED_RESULT,
-    )
+    place, evidence = (printed.start, printed.end), evidence_of(printed.fact, solved)
+    rule = Rule.PRINTED_RESULT
+    claim = _open_claim(solved, place, ClaimKind.NAME, Cause.STATED, _UNMISTAKABLE, evidence, rule)
     return _Judged(claim, 0.5, 0.0, refuted=False)
 
 
@@ -417,6 +445,9 @@ def _state(binding: StateBinding, solved: Solved, choice: Choice, rules: frozens
     if neighbours:
         probability = min(probability, _CERTAIN)
         claim = replace(claim, confidence=probability, rule=Rule.OTHER_FIELD)
+    if binding.is_denied_by_flag and not frame.soft and Rule.FLAG in rules:
+        probability = min(probability, _CERTAIN)
+        claim = replace(claim, confidence=probability, rule=Rule.FLAG)
     rival = binding.other is not None and probability < limits.accept_state
     refuted = rival or neighbours
     if neighbours and binding.equal is not None:
@@ -431,7 +462,24 @@ def _state(binding: StateBinding, solved: Solved, choice: Choice, rules: frozens
     return _Judged(claim, limits.accept_state, limits.accuse_state, refuted)
 
 
-def _direction(direction: Direction, judged: Sequence[_Judged], answer: str) -> _Judged:
+def _without_rival_of_another(binding: StateBinding, solved: Solved) -> StateBinding:
+    """Return a state's binding without a rival whose record the answer gives that state elsewhere."""
+    if binding.equal is None or binding.other is None or not _is_output(binding.equal, solved):
+        return binding
+    record = _contents(binding.other, solved)
+    for each in solved.states:
+        said = each is not binding and each.equal is not None and each.equal_scope >= each.other_scope
+        if said and each.equal is not None and _contents(each.equal, solved) == record:
+            return replace(binding, other=None, other_scope=0.0, other_name=0.0)
+    return binding
+
+
+def _contents(fact: Fact, solved: Solved) -> frozenset[tuple[tuple[str, ...], Value]]:
+    """Return what a record holds: that of two outputs which repeat each other is the same."""
+    return frozenset((each.path, each.value) for each in solved.base.by_record[fact.record])
+
+
+def _direction(direction: Direction, judged: Sequence[_Judged], solved: Solved) -> _Judged:
     """Return a direction's claim: settled by its two values where both are borne out."""
     places = {(each.mention.start, each.mention.end) for each in (direction.first, direction.last)}
     values = [each for each in judged if (each.claim.start, each.claim.end) in places]
@@ -441,25 +489,27 @@ def _direction(direction: Direction, judged: Sequence[_Judged], answer: str) -> 
     evidence = replace(source, text=program, derivation=program) if source is not None else None
     confidence = 0.95 if direction.fits and borne_out else _CERTAIN if borne_out else 0.5
     cause = Cause.DERIVED if direction.fits else Cause.OTHER_RESULT
-    text = answer[direction.start : direction.end]
-    claim = Claim(
-        text,
-        direction.start,
-        direction.end,
-        ClaimKind.COMPARISON,
-        Verdict.UNCERTAIN,
-        cause,
-        confidence,
-        evidence,
-        rule=Rule.DIRECTION,
-    )
+    place = direction.start, direction.end
+    claim = _open_claim(solved, place, ClaimKind.COMPARISON, cause, confidence, evidence, Rule.DIRECTION)
     return _Judged(claim, 0.5, 0.0, borne_out and not direction.fits)
 
 
 def _denial(start: int, end: int, solved: Solved) -> Claim:
     """Return the claim of a denial that no source bears out or refutes."""
-    text = solved.read.answer[start:end]
-    return Claim(text, start, end, ClaimKind.STATUS, Verdict.UNCERTAIN, Cause.OPEN, 0.5, None)
+    return _open_claim(solved, (start, end), ClaimKind.STATUS, Cause.OPEN, 0.5, None, None)
+
+
+def _open_claim(
+    solved: Solved,
+    place: tuple[int, int],
+    kind: ClaimKind,
+    cause: Cause,
+    confidence: float,
+    evidence: ClaimEvidence | None,
+    rule: Rule | None,
+) -> Claim:
+    text = solved.read.answer[slice(*place)]
+    return Claim(text, *place, kind, Verdict.UNCERTAIN, cause, confidence, evidence, rule=rule)
 
 
 def _reports(start: int, solved: Solved) -> bool:
@@ -485,17 +535,8 @@ def evidence_of(
     )
     shown = f"{'.'.join(part for part in fact.path if part)}: {value}" if any(fact.path) else value
     output = fact.source if kind is SourceKind.OUTPUT else None
-    return ClaimEvidence(
-        output,
-        shown,
-        derivation,
-        tuple(further),
-        fact.start,
-        fact.end,
-        text[fact.start : fact.end],
-        fact.record,
-        str(kind),
-    )
+    place = fact.start, fact.end, text[fact.start : fact.end]
+    return ClaimEvidence(output, shown, derivation, tuple(further), *place, fact.record, str(kind))
 
 
 def _evidence_of_program(derived: Derived, solved: Solved) -> ClaimEvidence:
