@@ -235,6 +235,9 @@ class FactBase:
                 ending is not None
                 and value.kind is Kind.NUMBER
                 and not (parts[-1] in _AFTER_A_NAME and len(parts) < 2)
+                # "pace_min_km" is in one unit by the other.
+                and parts[-2:-1] != ("per",)
+                and not (_UNIT_ENDINGS.keys() >= set(parts[-2:]) and len(parts) > 2)
             ):
                 unit, factor = ending
                 kind = {"money": Kind.MONEY, "USD": Kind.MONEY, "EUR": Kind.MONEY, "GBP": Kind.MONEY, "%": Kind.PERCENT, "": Kind.NUMBER}.get(unit, Kind.QUANTITY)  # fmt: skip  # noqa: E501

@@ -89,7 +89,7 @@ _MENTION = re.compile(
         (?<![\d.])(?P<n>{_NUMERAL})(?!\d)(?(owed)\))(?P<lost>(?(open)(?:\)(?=\s?(?:%|(?:{_SCALE})\b)))?))
         (?:\s?(?P<pct>%|\bpercent(?:age\s+points?)?\b|\bper\s?cent\b|\bProzent\b|\bpp\b)
           |(?:[\s-]?(?P<scale>{_SCALE})\b\.?)?(?:\s?(?P<cur2>{_CUR})(?!\w)|[\s-](?P<curw>(?:U\.?S\.?\s)?dollars?|euros?|yen|rupees?|bucks|francs?|cents?)\b)?
-           (?:[\s-]?(?P<unit>{_UNIT})(?:s|es)?(?!{_WORD}))?
+           (?:[\s-]?(?!vs\b)(?P<unit>{_UNIT})(?:s|es)?(?!{_WORD}))?
         )?)
     | {_LETTERS}
     """,  # noqa: E501
@@ -233,12 +233,13 @@ def _duration(match: re.Match[str]) -> Value | None:
     return Value(Kind.QUANTITY, float(seconds), 1.0, "time")
 
 
-# Bytes as `df -h` and `du -h` print them: `22T`.
-_SIZE = re.compile(r"(?P<n>\d+(?:\.\d+)?)(?P<prefix>[GTP])i?")
+# Bytes as `df -h` and `kubectl top` print them: `22T`, `873Mi`.
+_SIZE = re.compile(r"(?P<n>\d+(?:\.\d+)?)(?P<prefix>[GTP]i?|[KM]i)")
 
 
 def _size(number: str, prefix: str) -> Value:
-    (amount, step, _), factor = read_numeral(number), {"G": 1e9, "T": 1e12, "P": 1e15}[prefix]
+    (amount, step, _), place = read_numeral(number), "KMGTP".index(prefix[0]) + 1
+    factor = float(1024**place if prefix.endswith("i") else 1000**place)
     return Value(Kind.QUANTITY, amount * factor, step * factor, "data", factor=factor)
 
 
