@@ -16,7 +16,7 @@ from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, 
 from spanproof.evaluators.layers.groundedness.model import Cause
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation
-from spanproof.evaluators.layers.groundedness.solve.match import Match
+from spanproof.evaluators.layers.groundedness.solve.match import Match, comparable
 from spanproof.evaluators.layers.groundedness.solve.requested import Derived, names_operation
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
@@ -436,7 +436,7 @@ def _find_slip(
     printed = [
         Scored(fact, Match.NONE, 0.0, 0.0, 0.0)
         for fact in base.by_source(last)
-        if fact.value.kind in (kind, Kind.NUMBER) and fact not in kept and is_bare(fact, base)
+        if comparable(frame.mention.value, fact.value) and fact not in kept and is_bare(fact, base)
     ]
     for place, each in enumerate((*others, *printed)):
         known = _numeral(base.texts[each.fact.source][each.fact.start : each.fact.end])
