@@ -31,10 +31,8 @@ _NAMED_SCOPE, _PARTLY_NAMED = 0.95, 0.55
 """From which scope a record is the one that a sentence names, and from which it may be: more than a sibling's."""  # noqa: E501
 _FEWEST_DIGITS = 3
 _PREFIXED = frozenset(str.split("data mass length volume power energy frequency bitrate"))
-_SMALL = 10
 _COMPARED = re.compile(r"\b(?:from|than|vs\.?|versus|against|compared (?:to|with))\s+[$€£]?\Z", re.I)
-_BEST = 8
-_MAX_BARE = 80
+_SMALL, _BEST, _MAX_BARE = 10, 8, 80
 _NEAR = 40
 _MOST = 4
 _TOKEN = re.compile(r"[^\W_]+")
