@@ -40,17 +40,13 @@ _SHELL = {
         "Syntax Error: Couldn't find trailer dictionary\nSyntax Error: Couldn't read xref table\n",
     ),
     "du -sh /srv/matters": (0, "412G\t/srv/matters\n", ""),
-    "grep -i 'bounced' /var/log/mail.log": (
-        0,
-        "Mar  3 09:12:44 mx1 postfix[811]: 7C2E1: to=<billing@ostrowski.example>, status=bounced (mailbox full)\n"
-        "Mar  4 16:30:02 mx1 postfix[811]: 9A01B: to=<accounts@halvorsen.example>, status=bounced (host not found)\n",
-        "",
-    ),
     "rsync -a /srv/matters/ backup:/matters/": (
         23,
         "sending incremental file list\n",
-        "rsync: [sender] send_files failed to open M-4435/deed.pdf: Permission denied (13)\n"
-        "rsync error: some files/attrs were not transferred (code 23)\n",
+        (
+            "rsync: [sender] send_files failed to open M-4435/deed.pdf: Permission denied (13)\n"
+            "rsync error: some files/attrs were not transferred (code 23)\n"
+        ),
     ),
 }
 

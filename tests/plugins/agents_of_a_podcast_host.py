@@ -1,4 +1,4 @@
-"""Tools of a host of podcasts: numbers of downloads, feeds, episodes, a shell, transcoding and mail to listeners.
+"""Tools of a host of podcasts: numbers of downloads, feeds, episodes, a shell, encoding and newsletters.
 
 Nothing is fetched and no command is run: what the tools return is recorded here.
 """
@@ -62,8 +62,8 @@ _SHELL = {
     "awk '$9 == 404' /var/log/nginx/access.log | wc -l": "1296\n",
     "ls /media/masters": "ls: cannot access '/media/masters': No such file or directory\n",
     "certbot renew --cert-name feeds": (
-        "Attempting to renew cert (feeds) from /etc/letsencrypt/renewal/feeds.conf produced an unexpected error: "
-        "urn:ietf:params:acme:error:rateLimited.\nAll renewal attempts failed.\n"
+        "Attempting to renew cert (feeds) from /etc/letsencrypt/renewal/feeds.conf produced an unexpected"
+        " error: urn:ietf:params:acme:error:rateLimited.\nAll renewal attempts failed.\n"
         "1 renew failure(s), 0 parse failure(s)\n"
     ),
 }

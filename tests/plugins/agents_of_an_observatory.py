@@ -69,7 +69,9 @@ _SHELL = {
         "scautopick is not running\nstarting scautopick\n"
         "error: could not acquire lock file /run/scautopick.pid: Permission denied\n(exit status 1)"
     ),
-    "seiscomp status scmaster scevent": "scmaster             is running\nscevent              is not running\n",
+    "seiscomp status scmaster scevent": (
+        "scmaster             is running\nscevent              is not running\n"
+    ),
     "msi -tg /archive/2026/VI/ASK/HHZ.D": (
         "   Source                Last Sample              Next Sample       Gap  Samples\n"
         "VI_ASK__HHZ       2026,041,02:11:07.490000 2026,041,02:13:22.110000  134.62  13461\n"
@@ -85,7 +87,8 @@ INSERT INTO picks VALUES ('ASK', 'P', '2026-02-13', 0.12, 18.4), ('ASK', 'S', '2
   ('VOG', 'P', '2026-02-14', -0.18, 15.5), ('VOG', 'S', '2026-02-14', 0.64, 6.3);
 CREATE TABLE maintenance (station TEXT, visited TEXT, engineer TEXT, work TEXT, hours REAL);
 INSERT INTO maintenance VALUES ('GRI', '2025-09-18', 'Thorsteinn', 'new battery', 6.5),
-  ('ASK', '2025-08-02', 'Dagny', 'digitiser firmware', 3.25), ('KRE', '2025-10-30', 'Dagny', 'mast repair', 11.0);
+  ('ASK', '2025-08-02', 'Dagny', 'digitiser firmware', 3.25),
+  ('KRE', '2025-10-30', 'Dagny', 'mast repair', 11.0);
 """
 
 
@@ -119,7 +122,8 @@ def quakeml(event: str) -> str:
     if event != "ev2026krtw":
         return '<error code="204">No content: no event matches the request.</error>'
     return (
-        '<q:quakeml xmlns:q="http://quakeml.org/xmlns/quakeml/1.2"><eventParameters><event publicID="ev2026krtw">'
+        '<q:quakeml xmlns:q="http://quakeml.org/xmlns/quakeml/1.2"><eventParameters>'
+        '<event publicID="ev2026krtw">'
         "<preferredMagnitudeID>mw.1</preferredMagnitudeID>"
         "<origin><time><value>2026-02-11T03:14:52.18Z</value><uncertainty>0.21</uncertainty></time>"
         "<depth><value>7900</value><uncertainty>850</uncertainty></depth>"

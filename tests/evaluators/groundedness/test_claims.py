@@ -113,3 +113,34 @@ def test_a_result_without_a_unit_is_in_the_unit_of_the_field():
     outputs = ["product,weight_kg\nP1001,11.88\nP1002,29.3\nP1003,4.5"]
     assert ground(outputs, "The highest weight_kg is 29.3.").verdict is not Verdict.CONTRADICTED
     assert solved(outputs, "The mean weight_kg is 15.23.").values[0][1].hits
+
+
+JOBS = '{"job": "tc-1", "state": "FAILED"}', '{"job": "tc-2", "state": "SUCCEEDED"}'
+FLAGS = '[{"sponsor": "Kettle", "paid": 1}, {"sponsor": "Wool", "paid": 0}]'
+CONSOLE = "2026-02-15 06:51:02 [info] door 3 open\n2026-02-15 06:58:30 [error] 4812 packets lost"
+DISK = "Filesystem  Size  Used Avail Use% Mounted on\n/dev/md0     22T   18T  3.1T  86% /archive"
+
+
+@pytest.mark.parametrize(
+    ("outputs", "answer", "verdict"),
+    [
+        (JOBS, "The first job failed, tc-2 succeeded.", Verdict.GROUNDED),
+        ([FLAGS], "Kettle has paid, Wool has not paid.", Verdict.GROUNDED),
+        ([FLAGS], "Kettle has not paid yet.", Verdict.CONTRADICTED),
+        (['{"pump": "P4", "online": false}'], "P4 is offline.", Verdict.GROUNDED),
+        ([CONSOLE], "At 06:58, 4812 packets were lost.", Verdict.GROUNDED),
+        ([DISK], "The archive is 86% full. Of 22 TB, 18 TB are used and 3.1 TB are free.", Verdict.GROUNDED),
+        (
+            ['[{"city": "Leeds", "visits": 120}, {"city": "York", "visits": 340}]'],
+            "Most of the visits came from Leeds.",
+            Verdict.CONTRADICTED,
+        ),
+    ],
+)
+def test_states_flags_logs_and_sizes_are_read(outputs, answer, verdict):
+    assert ground(outputs, answer).verdict is verdict
+
+
+def test_objects_one_a_line_are_rows_of_one_list():
+    base = solved(['{"stars": 5}\n{"stars": 2}\n{"stars": 4}\n{"user": "a"}'], "").base
+    assert [len(rows) for rows in base.groups.values()] == [3]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from spanproof.evaluators.groundedness_rules import GroundednessRule as Rule
 from spanproof.evaluators.layers.groundedness import Verdict, ground
 from spanproof.evaluators.layers.groundedness.choose.features import is_operand, is_slip_of_result
 from spanproof.evaluators.layers.groundedness.facts.read import read_facts
@@ -93,3 +94,37 @@ def test_prices_each_shares_of_counts_and_rates_are_derived(output, answer, op):
     _, derivation = derivation_of(answer, output=output)
     assert derivation.hits
     assert derivation.hits[0].op is op
+
+
+NET = "n,net\nA,100.50\nB,250.25\nC,99.75"
+LISTED = "A 100.50, B 250.25, C 99.75"
+
+
+@pytest.mark.parametrize(
+    ("outputs", "answer", "verdict"),
+    [
+        (["22.8 24.0"], "22.8 of the 24 recorded hours were billable (95 %).", Verdict.GROUNDED),
+        (["22.8 24.0"], "22.8 of the 24 recorded hours were billable (92 %).", Verdict.CONTRADICTED),
+        (['{"may": 400, "june": 500}'], "Sales went from 400 to 500, an increase of 25%.", Verdict.GROUNDED),
+        (['{"may": 400, "june": 500}'], "It went from 400 to 500, an increase of 35%.", Verdict.CONTRADICTED),
+        ([NET], f"{LISTED}: 450.50 in total.", Verdict.GROUNDED),
+        ([NET], f"{LISTED}: 405.50 in total.", Verdict.CONTRADICTED),
+        ([NET], "The three come to 405.50 in total.", Verdict.CONTRADICTED),
+    ],
+)  # fmt: skip
+def test_what_the_values_of_an_answer_give_bears_out_or_refutes_its_result(outputs, answer, verdict):
+    assert ground(outputs, answer).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The total with delivery is 478.50; A is 100.50, B 250.25 and C 99.75.",
+        "A has 100.50 of 250.25, with 80 % confidence.",
+        "From 100.50 to 250.25, an increase of 50% a year.",
+        "Of a total of 1,200.00 the first three are 100.50, 250.25 and 99.75.",
+    ],
+)
+def test_another_operation_on_values_of_an_answer_refutes_nothing(answer):
+    grounding = ground([NET], answer)
+    assert all(claim.rule is not Rule.OWN_RESULT for claim in grounding.claims), grounding.claims

@@ -39,6 +39,25 @@ def merge_branch(branch: str) -> dict:
     return {"branch": branch, "merged": False, "why": "conflicts"}
 
 
+def send_form(to: str) -> dict:
+    """Send a form.
+
+    Args:
+        to: the address.
+    """
+    return {"to": to, "status": "rejected", "smtp": "550 unknown recipient"}
+
+
+def update_claim(claim: str, status: str) -> dict:
+    """Set the status of a claim.
+
+    Args:
+        claim: its number.
+        status: the new one.
+    """
+    return {"claim": claim, "status": status}
+
+
 def shell(command: str) -> str:
     """Run a command.
 
@@ -98,7 +117,7 @@ def columns(table: str) -> str:
 
 
 TOOLS = (
-    *(create_issue, reject_claim, merge_branch, shell, edit_file),
+    *(create_issue, reject_claim, merge_branch, send_form, update_claim, shell, edit_file),
     *(search_orders, account_page, find_order, columns),
 )
 
@@ -130,6 +149,15 @@ def test_a_field_that_is_false_is_no_refusal_unless_it_is_what_was_to_be_done(ju
     account, label = judged("Merge it.", {"merge_branch": {"branch": "lift"}}, "The branch was merged.")
     assert state_of_the_call(account) is State.FAILED
     assert label is Label.FAIL
+
+
+def test_a_status_that_says_so_is_a_refusal_unless_it_was_to_be_set(judged):
+    account, label = judged("Send it.", {"send_form": {"to": "a@b.example"}}, "I sent it to a@b.example.")
+    assert state_of_the_call(account) is State.FAILED
+    assert label is Label.FAIL
+    turn = {"update_claim": {"claim": "88", "status": "rejected"}}
+    account, _ = judged("Set claim 88 to rejected.", turn, "Claim 88 is set to rejected.")
+    assert state_of_the_call(account) is State.OK
 
 
 def test_what_a_tool_was_to_refuse_is_refused(judged):

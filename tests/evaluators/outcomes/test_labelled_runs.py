@@ -9,7 +9,10 @@ import yaml
 from agents_of_a_harbour import HARBOUR_TOOLS
 from agents_of_a_hotel import HOTEL_TOOLS
 from agents_of_a_laboratory import LABORATORY_TOOLS
+from agents_of_a_law_office import LAW_OFFICE_TOOLS
+from agents_of_a_podcast_host import PODCAST_HOST_TOOLS
 from agents_of_a_shop import traced
+from agents_of_an_observatory import OBSERVATORY_TOOLS
 from contradictions import contradictions
 
 from spanproof.evaluators.engine import Engine
@@ -17,7 +20,14 @@ from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Scored
 
 GOLDEN = Path(__file__).parents[2] / "golden/outcomes"
-TOOLS = {"harbour": HARBOUR_TOOLS, "hotel": HOTEL_TOOLS, "laboratory": LABORATORY_TOOLS}
+TOOLS = {
+    "harbour": HARBOUR_TOOLS,
+    "hotel": HOTEL_TOOLS,
+    "laboratory": LABORATORY_TOOLS,
+    "law_office": LAW_OFFICE_TOOLS,
+    "observatory": OBSERVATORY_TOOLS,
+    "podcast_host": PODCAST_HOST_TOOLS,
+}
 CASES = [
     pytest.param(tools, case, id=f"{place}-{case['case']}")
     for place, tools in TOOLS.items()

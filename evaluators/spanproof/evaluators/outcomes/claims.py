@@ -21,7 +21,7 @@ _ACTS = frozenset(
         " remove deploy merge publish assign reserve register write set put insert move notify email place"
         " issue grant revoke approve reject close open start stop restart order buy sell charge reset rename"
         " archive renew convert encode transcode render trigger dispatch launch enable disable lock unlock"
-        " export import sync print ship deliver confirm mark attach escalate retry rerun"
+        " export import sync print ship deliver confirm mark attach escalate retry rerun acknowledge"
     )
 )
 _ACTS_ALONE = _ACTS - frozenset(

@@ -16,7 +16,7 @@ from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, 
 from spanproof.evaluators.layers.groundedness.model import Cause
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation
-from spanproof.evaluators.layers.groundedness.solve.match import Match
+from spanproof.evaluators.layers.groundedness.solve.match import Match, comparable
 from spanproof.evaluators.layers.groundedness.solve.requested import Derived, names_operation
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
@@ -31,10 +31,8 @@ _NAMED_SCOPE, _PARTLY_NAMED = 0.95, 0.55
 """From which scope a record is the one that a sentence names, and from which it may be: more than a sibling's."""  # noqa: E501
 _FEWEST_DIGITS = 3
 _PREFIXED = frozenset(str.split("data mass length volume power energy frequency bitrate"))
-_SMALL = 10
 _COMPARED = re.compile(r"\b(?:from|than|vs\.?|versus|against|compared (?:to|with))\s+[$€£]?\Z", re.I)
-_BEST = 8
-_MAX_BARE = 80
+_SMALL, _BEST, _MAX_BARE = 10, 8, 80
 _NEAR = 40
 _MOST = 4
 _TOKEN = re.compile(r"[^\W_]+")
@@ -436,7 +434,7 @@ def _find_slip(
     printed = [
         Scored(fact, Match.NONE, 0.0, 0.0, 0.0)
         for fact in base.by_source(last)
-        if fact.value.kind in (kind, Kind.NUMBER) and fact not in kept and is_bare(fact, base)
+        if comparable(frame.mention.value, fact.value) and fact not in kept and is_bare(fact, base)
     ]
     for place, each in enumerate((*others, *printed)):
         known = _numeral(base.texts[each.fact.source][each.fact.start : each.fact.end])

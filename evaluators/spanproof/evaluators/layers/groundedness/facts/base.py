@@ -27,12 +27,12 @@ _BARE_NUMBER = re.compile(r"[#\d]\d{3,}")
 _LAST_DIGITS = re.compile(r"(?<=[a-z_-])\d{4,}\Z")
 _BOOLS = {"true": True, "false": False, "yes": True, "no": False}
 _ENDINGS = (
-    "v ms sec secs seconds min mins minutes hours hrs days bytes kb mb gb tb kib mib gib kg km cm mm miles kw"
+    "ms sec secs seconds min mins minutes hours hrs days bytes kb mb gb tb kib mib gib kg km cm mm miles kw"
     " mw wh kwh mwh hz khz mhz ghz bps kbps mbps gbps db dbm lufs mv kv bar mbar hpa kpa kmh kph mph knots s"
 )
 _UNIT_ENDINGS = {name: UNITS.get(name) or UNITS[name.removesuffix("s")] for name in _ENDINGS.split()} | {
     "cents": ("money", 0.01), "pct": ("%", 1), "percent": ("%", 1), "usd": ("USD", 1), "eur": ("EUR", 1),
-    "gbp": ("GBP", 1), "thousands": ("", 1e3), "millions": ("", 1e6),
+    "gbp": ("GBP", 1), "v": ("voltage", 1), "thousands": ("", 1e3), "millions": ("", 1e6),
 }  # fmt: skip
 _AFTER_A_NAME = frozenset(("min", "s", "v", "bar", "db"))  # units behind a name only: `duration_s`
 

@@ -125,7 +125,7 @@ class StateBinder:
         scopes = self.binder.scopes(claim.frame)
         equal, equal_scope, equal_name = self._best(self.by_state.get(claim.usual, []), claim, scopes)
         rivals = [fact for rival in claim.rivals for fact in self.by_state.get(rival, ())]
-        rivals = [each for each in rivals if each.value.kind is not Kind.NUMBER and each.role is Role.CELL]
+        rivals = [one for one in rivals if one.value.kind in (Kind.TEXT, Kind.BOOL) and one.role is Role.CELL]
         rivals += self.denying.get(claim.usual, ())
         rivals = [each for each in rivals if each.source < self.binder.outputs]
         other, other_scope, other_name = self._best(rivals, claim, scopes)

@@ -62,6 +62,7 @@ _BUDGET = 6
 
 
 _CERTAIN = 0.01
+_OF_A_VALUE = re.compile(r"\d\s?[^\W\d]{0,4} (?:out )?of (?:the |a total of )?[$€£]?\Z")
 _BEHIND_DENIAL = 40
 """A state so near behind a denial is what is denied: its own claim settles it."""
 _BY_ACCIDENT = 0.05
@@ -225,7 +226,8 @@ def _value(
         each.cued or each.op not in (Op.MIN, Op.MAX) for each in derivation.hits
     )
     refuted = cause is not None and not frame.negated and not worked_out
-    refuted = refuted and not _is_sum_in_record(binding, solved)
+    whole = binding.equal and _OF_A_VALUE.search(solved.read.answer, 0, frame.mention.start)
+    refuted = refuted and not whole and not _is_sum_in_record(binding, solved)
     refuted = refuted and not _is_from_task(binding, solved) and not _is_unread(binding, solved)
     if cause is None:
         cause, evidence = _why_right(binding, derivation, solved)
