@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -125,7 +126,10 @@ def test_no_key_is_within_reach(taped: Sandbox) -> None:
     source = """
 import glob, os
 for base in ("/box", "/etc/ssl", "/tmp", "/dev/shm"):
-    for directory, _, names in os.walk(base):
+    for directory, folders, names in os.walk(base):
+        if os.path.realpath(directory) == os.path.realpath("@PREFIX"):  # libraries, of a checkout below /tmp
+            folders.clear()
+            continue
         for name in names:
             try: text = open(os.path.join(directory, name), "rb").read()
             except OSError: continue
@@ -134,7 +138,7 @@ for place in ("/proc/1/mem", "/proc/1/maps", "/proc/1/environ", "/proc/1/fd/3", 
     try: print(place, open(place, "rb").read(1))
     except OSError: pass
 """
-    execution = run(taped, source, PAGE)
+    execution = run(taped, source.replace("@PREFIX", sys.prefix), PAGE)
     assert execution.stdout == ""
 
 

@@ -139,6 +139,13 @@ def test_a_path_is_judged_by_where_it_leads(
     assert boundary.judge(path, os.getpid(), writes=writes)[0] is judged
 
 
+def test_tmp_is_the_program_s_own_where_its_interpreter_lies_below_it() -> None:
+    boundary = Boundary(("/tmp/a clone/.venv", "/opt/python"), "/usr/bin")
+    assert boundary.judge("/tmp", os.getpid(), writes=True, follows=False)[0] is Judged.INSIDE
+    assert boundary.judge("/tmp/a clone/.venv/x", os.getpid(), writes=True)[0] is Judged.OUTSIDE
+    assert boundary.judge("/opt", os.getpid(), writes=False)[0] is Judged.FORBIDDEN
+
+
 @given(st.text(alphabet=st.characters(exclude_characters="\0", codec="utf-8"), max_size=60))
 def test_any_path_can_be_judged(path: str) -> None:
     Boundary(("/usr",), "/bin").judge(f"/{path}", os.getpid(), writes=False)

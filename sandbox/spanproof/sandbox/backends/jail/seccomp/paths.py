@@ -55,7 +55,9 @@ class Boundary:
         named = tuple(roots)
         # An interpreter under /tmp is seen by its resolved path, inside the box.
         self._roots = (*named, *map(os.path.realpath, named))
-        self._bare = _BARE | {str(parent) for root in named for parent in PurePosixPath(root).parents} - {"/"}
+        parents = {str(parent) for root in named for parent in PurePosixPath(root).parents} - {"/"}
+        # Those of an interpreter under /tmp are in the box, where the program makes directories itself.
+        self._bare = _BARE | {parent for parent in parents if not _within(parent, _WRITABLE)}
         self._programs = frozenset(program_path.split(":"))
 
     def is_own(self, resolved: str) -> bool:
