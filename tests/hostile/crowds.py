@@ -16,7 +16,7 @@ from spanproof.sandbox import Limits, Program, Sandbox
 from spanproof.sandbox.registry import open_sandbox
 
 SUPERVISORS = 4
-WALL_S = 1.0
+WALL_S = 2.0
 CROWDS = {
     "forks": """
 import os

@@ -12,7 +12,7 @@ import pytest
 
 HERE = Path(__file__).parent
 WALLS = ["full", "reduced"] if os.geteuid() == 0 else ["full"]
-CALLS = 4_000
+CALLS = 8_000
 
 
 @pytest.mark.parametrize("wall", WALLS)
