@@ -14,8 +14,6 @@ from spanproof.trace import Label, Layer, Scored
 
 RUNS = list(clean_runs(200))
 HONEST_FAILURE = "unavailable"
-UNDECIDED = {55}
-"""The least of five temperatures is 0.9: one digit may be anything."""
 
 
 @pytest.fixture(scope="module")
@@ -24,10 +22,8 @@ def run_agent():
         yield run
 
 
-@pytest.mark.parametrize(
-    ("number", "clean"), [pytest.param(n, run, id=f"{n}-{run.shape}") for n, run in enumerate(RUNS)]
-)
-def test_a_clean_run_keeps_its_pass(run_agent, number, clean):
+@pytest.mark.parametrize("clean", [pytest.param(run, id=f"{n}-{run.shape}") for n, run in enumerate(RUNS)])
+def test_a_clean_run_keeps_its_pass(run_agent, clean):
     clean.load()
     trace = run_agent(clean.framework, clean.task, clean.turns, DATA_TOOLS)
     evaluation = Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace)
@@ -40,7 +36,7 @@ def test_a_clean_run_keeps_its_pass(run_agent, number, clean):
         for score in run.scores
         if score.name == score.layer.value
     }
-    assert labels[Layer.GROUNDEDNESS] is (None if number in UNDECIDED else Label.PASS)
+    assert labels[Layer.GROUNDEDNESS] is Label.PASS
     if clean.shape == HONEST_FAILURE:
         assert account.reports_failure
     else:

@@ -25,7 +25,6 @@ from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
 _ONE_NUMBER = re.compile(r"\D*(?P<digits>\d[\d,.]*\d|\d)[^\d\w]{0,3}[^\W\d]*[^\d\w]*")
-_PRINTED = re.compile(r"-?[$€£]?(?=(?:\D*\d){3})\d[\d,]*(?:\.\d+)?(?:e-?\d+)?\s?%?")
 _SCALE_WORDS = re.compile(r"\b(?:thousands?|millions?|billions?|mn|bn|000s?|k|m)\b|['’]000", re.I)
 _NAMED_SCOPE, _PARTLY_NAMED = 0.95, 0.55
 """From which scope a record is the one that a sentence names, and from which it may be: more than a sibling's."""  # noqa: E501
@@ -337,16 +336,20 @@ def find_refutation(
 
 
 def _find_last_result(others: Sequence[Scored], base: FactBase, sources: Sequence[Source]) -> Scored | None:
-    """Return the value that the last output prints, if it prints one number and nothing else."""
-    last = max((at for at, source in enumerate(sources) if source.kind is SourceKind.OUTPUT), default=None)
+    """Return the value that the last output with an amount prints, if it is one on a line of its own."""
     # "What is left of 2000?": an amount of the task may have been reckoned with.
     task = next((source.text for source in sources if source.kind is SourceKind.TASK), "")
     if any(each.value.kind in NUMERIC and abs(each.value.number) >= _SMALL for each in scan_cached(task)):
         return None
-    found = [each for each in others if each.fact.source == last]
-    if last is None or len(found) != 1 or not _is_result(base.texts[last]):
+    outputs = (each for each in base.amount_sources if sources[each].kind is SourceKind.OUTPUT)
+    last = max(outputs, default=-1)
+    printed = [fact for kind in NUMERIC for fact in base.by_kind[kind] if fact.source == last]
+    # Fewer digits count, or say that it went well.
+    if len(printed) != 1 or not is_bare(printed[0], base):
         return None
-    return found[0]
+    value = printed[0].value
+    long = _digits(value.amount, value.step / value.factor) >= _FEWEST_DIGITS
+    return next((each for each in others if long and each.fact is printed[0]), None)
 
 
 def _replaces(said: Value, result: Value) -> bool:
@@ -356,12 +359,6 @@ def _replaces(said: Value, result: Value) -> bool:
     wholes = (1.0, 100.0) if said.kind is Kind.PERCENT or 0 < abs(result.number) < 1 else ()
     stated = {said.number, said.number / 100}
     return not any(same_number(each, whole - result.number, said.step) for each in stated for whole in wholes)
-
-
-def _is_result(text: str) -> bool:
-    """Return whether a text is one number of three digits or more: fewer count, or say that it went well."""
-    lines = [line for line in text.split("\n") if line.strip() and line.strip() != "None"]
-    return len(lines) == 1 and _PRINTED.fullmatch(lines[0].strip()) is not None
 
 
 def _is_exact(frame: Frame, *, in_outputs: bool) -> bool:
@@ -517,7 +514,14 @@ def _is_all_of_its_record(
         and each.fact.source >= equal.fact.source
         and not _is_of_another_claim(each, read, binding.frame)
     ]
-    return not any(each.fact.words == equal.fact.words or each.total > equal.total + 0.5 for each in rivals)
+    return not any(
+        _is_of_field(each, equal, base) or (each.name and each.total > equal.total + 0.5) for each in rivals
+    )
+
+
+def _is_of_field(rival: Scored, equal: Scored, base: FactBase) -> bool:
+    """Return whether two values are in one field, or are both printed without one."""
+    return rival.fact.words == equal.fact.words and (bool(equal.fact.words) or is_bare(rival.fact, base))
 
 
 def _is_as_written(said: Value, equal: Scored) -> bool:

@@ -139,10 +139,7 @@ def find_relations(read: AnswerFrames) -> list[Relation]:
         words = frozenset(_base_forms(read, low, high))
         said = {each.group().lower() for each in _words().finditer(read.answer, low, high)}
         shared = len(said) > 1 or _EACH.search(read.answer, low, high) is not None
-        breaks = [low, *clause_breaks(read.answer, low, high), high]
-        since = max(each for each in breaks if each <= match.start())
-        until = min((each for each in breaks if each > match.start()), default=high)
-        clause = frozenset(_base_forms(read, since, until))
+        clause = frozenset(_base_forms(read, *_clause_at(read, low, high, match.start())))
         found.append(
             Relation(
                 kind, *match.span(), sign, fields, phrase, words, clause, subjects, objects, shared=shared
@@ -220,11 +217,14 @@ def _around(
 
 def _in_clause(names: list[Anchor], read: AnswerFrames, low: int, high: int, place: int) -> Iterator[Anchor]:
     """Yield the names in the clause of a place, or else all of its sentence."""
+    start, stop = _clause_at(read, low, high, place)
+    yield from [each for each in names if start <= each.start < stop] or names
+
+
+def _clause_at(read: AnswerFrames, low: int, high: int, place: int) -> tuple[int, int]:
+    """Return where the clause of a place begins and ends in its sentence."""
     breaks = [low, *clause_breaks(read.answer, low, high), high]
-    start = max(each for each in breaks if each <= place)
-    stop = min((each for each in breaks if each > place), default=high)
-    near = [each for each in names if start <= each.start < stop]
-    yield from near or names
+    return max(each for each in breaks if each <= place), min(each for each in breaks if each > place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +256,7 @@ def find_directions(read: AnswerFrames) -> Iterator[Direction]:
     for first, last in pairwise(read.frames):
         start, value = first.mention.start, first.mention.value
         low, _ = read.sentence_at(first.line, start)
+        low = max([low, *clause_breaks(answer, low, start)])
         if not _FROM.search(answer[max(low, start - 8) : start]) or not _TO.match(
             answer[first.mention.end : last.mention.start]
         ):

@@ -23,7 +23,7 @@ _CELL = {
     delimiter: re.compile(rf'\s*"(?P<quoted>(?:[^"]|"")*)"\s*(?:{re.escape(delimiter)}|$)|(?P<plain>[^{re.escape(delimiter)}]*?)(?:{re.escape(delimiter)}|$)')  # noqa: E501
     for delimiter in _DELIMITERS
 }  # fmt: skip
-# What parts the cells of boxes as DuckDB, polars and rich draw them, each as long as the bar it stands for.
+# What parts the cells of boxes as DuckDB, polars and rich draw them, each as long as its bar.
 _BARS = str.maketrans("│┃║┆╎", "|||||")
 _BAR = re.compile("[│┃║┆╎]")
 _RULE = re.compile(r"^[\s|+:=\u2500-\u257f-]*[-=─━═]{2,}[\s|+:=\u2500-\u257f-]*$")

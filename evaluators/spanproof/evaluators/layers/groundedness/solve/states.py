@@ -35,6 +35,7 @@ _DENIAL_OF_SOURCE = re.compile(
 _DONE = ("was", "were", "has", "have", "had", "did")
 _BEHIND = 40
 _FIELDS = 60
+_CERTAINLY_NAMED, _HARDLY_NAMED = 0.95, 0.5
 _FLAGS = frozenset(("true", "false", "yes", "no"))
 _PARTED = re.compile(r"[,;\n]|\.\s")
 _NONE_OF = re.compile(r"\b(?:none|no|neither|not)(?:\s+of)?(?:\s+(?:them|these|those|the|which))?(?:\s+(?:is|are|was|were))?\s+\Z", re.I)  # fmt: skip  # noqa: E501
@@ -69,8 +70,12 @@ class StateBinding:
     @property
     def is_denied_by_flag(self) -> bool:
         """Return whether a flag that the state names says otherwise: `"online": false` of "is online"."""
-        flag = self.equal is None and self.other is not None and self.other.value.kind is not Kind.TEXT
-        return flag and max(self.other_scope, self.other_name) >= _NAMED
+        if self.other is None or self.other.value.kind is Kind.TEXT:
+            return False
+        if self.equal is None:
+            return max(self.other_scope, self.other_name) >= _NAMED
+        # Of two records' flags the one that is named counts.
+        return self.other_scope >= _CERTAINLY_NAMED and self.equal_scope <= _HARDLY_NAMED
 
     @property
     def is_stated(self) -> bool:

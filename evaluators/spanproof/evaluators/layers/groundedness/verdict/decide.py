@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import combinations
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule as Rule
@@ -62,6 +61,7 @@ _BUDGET = 6
 
 
 _CERTAIN = 0.01
+_BACKWARDS = 0.4
 _OF_A_VALUE = re.compile(r"\d\s?[^\W\d]{0,4} (?:out )?of (?:the |a total of )?[$€£]?\Z")
 _BEHIND_DENIAL = 40
 """A state so near behind a denial is what is denied: its own claim settles it."""
@@ -306,7 +306,7 @@ def _is_unread(binding: Binding, solved: Solved) -> bool:
         return False
     said = numbers_in(binding.frame.text)
     written = any(
-        said & _numbers_of_source(source.text)
+        said & numbers_in(source.text)
         for source in solved.sources
         if source.kind in (SourceKind.OUTPUT, SourceKind.ERROR)
     )
@@ -315,11 +315,6 @@ def _is_unread(binding: Binding, solved: Solved) -> bool:
         for kind in NUMERIC
         for fact in solved.base.by_kind[kind]
     )
-
-
-@lru_cache(maxsize=64)
-def _numbers_of_source(text: str) -> frozenset[str]:
-    return numbers_in(text)
 
 
 def _is_known_name(binding: Binding) -> bool:
@@ -490,10 +485,18 @@ def _direction(direction: Direction, judged: Sequence[_Judged], solved: Solved) 
     source = values[-1].claim.evidence if values else None
     evidence = replace(source, text=program, derivation=program) if source is not None else None
     confidence = 0.95 if direction.fits and borne_out else _CERTAIN if borne_out else 0.5
+    if borne_out and direction.fits and _is_backwards(values):
+        confidence = _BACKWARDS
     cause = Cause.DERIVED if direction.fits else Cause.OTHER_RESULT
     place = direction.start, direction.end
     claim = _open_claim(solved, place, ClaimKind.COMPARISON, cause, confidence, evidence, Rule.DIRECTION)
     return _Judged(claim, 0.5, 0.0, borne_out and not direction.fits)
+
+
+def _is_backwards(values: Sequence[_Judged]) -> bool:
+    """Return whether what is said to come first was returned last: which came first is not certain then."""
+    first, last = (each.claim.evidence.output if each.claim.evidence else None for each in values)
+    return first is not None and last is not None and first > last
 
 
 def _denial(start: int, end: int, solved: Solved) -> Claim:

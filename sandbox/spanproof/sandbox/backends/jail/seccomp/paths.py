@@ -57,7 +57,7 @@ class Boundary:
         self._roots = (*named, *map(os.path.realpath, named))
         parents = {str(parent) for root in named for parent in PurePosixPath(root).parents} - {"/"}
         # Those of an interpreter under /tmp are in the box, where the program makes directories itself.
-        self._bare = _BARE | {parent for parent in parents if not _within(parent, _WRITABLE)}
+        self._bare = _BARE | {parent for parent in parents if not is_within(parent, _WRITABLE)}
         self._programs = frozenset(program_path.split(":"))
 
     def is_own(self, resolved: str) -> bool:
