@@ -39,8 +39,6 @@ _BACKWARDS = 0.15
 _NAMED = 0.4
 _UNITS = frozenset((Kind.MONEY, Kind.QUANTITY))
 MAX_COUNT = 5000
-
-
 _CUES = {
     Op.SUM: "total sum combined altogether overall together all add aggregate entire",
     Op.DIFFERENCE: "difference more less change increase decrease decline rise fall drop grow gap left remain save refund exceed higher lower reduce additional extra short fewer",  # noqa: E501

@@ -16,9 +16,8 @@ from spanproof.evaluators.layers.groundedness.values.model import Kind, Value
 from spanproof.evaluators.layers.groundedness.values.words import STOP, base_form, word_spans
 
 _MAX_CHARS = 600
-_FILLER = frozenset(
-    map(base_form, ["none", "null", "dtype", "object", "rows", "row", "answer", "final", "result"])
-)
+_FILLER = ("none", "null", "dtype", "object", "rows", "row", "answer", "final", "result")
+_IGNORED = STOP | frozenset(map(base_form, _FILLER))
 _DENIED = re.compile(r"\b(?:not|no|never|none|neither|nor|without|except|cannot)\b|n['’]t\b", re.IGNORECASE)
 _HEADED = re.compile(r"\A[^\n]*\n[-=+|\s]{3,}\n")
 
@@ -54,11 +53,8 @@ def find_printed(read: AnswerFrames, base: FactBase, sources: Sequence[Source]) 
     printed = _words(text, headed.end() if headed else 0)
     names = frozenset(word for fact in base.facts if fact.source == place for word in fact.words)
     known = {word for word, _, _ in said}
-    if not known <= {word for word, _, _ in printed}:
-        return None
-    if any(
-        word not in known and word not in read.question.words and word not in names for word, _, _ in printed
-    ):
+    words = {word for word, _, _ in printed}
+    if not known <= words or words - known - names - read.question.words:
         return None
     places = [each for each in printed if each[0] in known]
     start, end = min(low for _, low, _ in places), max(high for _, _, high in places)
@@ -69,9 +65,8 @@ def find_printed(read: AnswerFrames, base: FactBase, sources: Sequence[Source]) 
 
 def _words(text: str, start: int = 0) -> list[tuple[str, int, int]]:
     """Return the words of a text that say something, in their base form, with their places."""
-    found = [(base_form(word), low, high) for word, low, high in word_spans(text.replace("_", " "))]
     return [
-        each
-        for each in found
-        if each[1] >= start and each[0] not in STOP and each[0] not in _FILLER and not each[0].isdigit()
+        (form, low, high)
+        for word, low, high in word_spans(text.replace("_", " "))
+        if low >= start and (form := base_form(word)) not in _IGNORED and not form.isdigit()
     ]

@@ -58,8 +58,7 @@ _KINDS = {
 }
 _BUDGET = 6
 """So many claims may be judged at the plain threshold; with more, it falls in proportion."""
-
-
+_OUTPUTS = (SourceKind.OUTPUT, SourceKind.ERROR)
 _CERTAIN = 0.01
 _BACKWARDS = 0.4
 _OF_A_VALUE = re.compile(r"\d\s?[^\W\d]{0,4} (?:out )?of (?:the |a total of )?[$€£]?\Z")
@@ -70,8 +69,6 @@ _UNMISTAKABLE = 0.8
 _GIVEN = 0.7
 _KNOWN_NAME = 0.9
 """An identifier that a source has is a name of something: whether it is the right one, the values by it show."""  # noqa: E501
-
-
 _REQUESTED = 1.5
 """So well a result of the operation that a claim names has to fit to stand against the stated value."""
 _KNOWN_STATE = 0.75
@@ -304,16 +301,11 @@ def _is_unread(binding: Binding, solved: Solved) -> bool:
     """Return whether an output writes a number that no record has: reading failed, not the answer."""
     if binding.equal or binding.frame.mention.value.kind not in NUMERIC:
         return False
-    said = numbers_in(binding.frame.text)
-    written = any(
-        said & numbers_in(source.text)
-        for source in solved.sources
-        if source.kind in (SourceKind.OUTPUT, SourceKind.ERROR)
-    )
-    return written and not any(
-        said & numbers_in(solved.base.texts[fact.source][fact.start : fact.end])
-        for kind in NUMERIC
-        for fact in solved.base.by_kind[kind]
+    said, texts = numbers_in(binding.frame.text), solved.base.texts
+    outputs = [place for place, source in enumerate(solved.sources) if source.kind in _OUTPUTS]
+    facts = (fact for kind in NUMERIC for fact in solved.base.by_kind[kind])
+    return any(said & numbers_in(texts[place]) for place in outputs) and not any(
+        said & numbers_in(texts[fact.source][fact.start : fact.end]) for fact in facts
     )
 
 
@@ -485,18 +477,14 @@ def _direction(direction: Direction, judged: Sequence[_Judged], solved: Solved) 
     source = values[-1].claim.evidence if values else None
     evidence = replace(source, text=program, derivation=program) if source is not None else None
     confidence = 0.95 if direction.fits and borne_out else _CERTAIN if borne_out else 0.5
-    if borne_out and direction.fits and _is_backwards(values):
+    returned = [each.claim.evidence.output or 0 for each in values if each.claim.evidence is not None]
+    # What is said to come first was returned last: which came first is not certain.
+    if borne_out and direction.fits and returned[0] > returned[-1]:
         confidence = _BACKWARDS
     cause = Cause.DERIVED if direction.fits else Cause.OTHER_RESULT
     place = direction.start, direction.end
     claim = _open_claim(solved, place, ClaimKind.COMPARISON, cause, confidence, evidence, Rule.DIRECTION)
     return _Judged(claim, 0.5, 0.0, borne_out and not direction.fits)
-
-
-def _is_backwards(values: Sequence[_Judged]) -> bool:
-    """Return whether what is said to come first was returned last: which came first is not certain then."""
-    first, last = (each.claim.evidence.output if each.claim.evidence else None for each in values)
-    return first is not None and last is not None and first > last
 
 
 def _denial(start: int, end: int, solved: Solved) -> Claim:
@@ -525,7 +513,7 @@ def _reports(start: int, solved: Solved) -> bool:
 
 
 def _is_output(fact: Fact, solved: Solved) -> bool:
-    return solved.sources[fact.source].kind in (SourceKind.OUTPUT, SourceKind.ERROR)
+    return solved.sources[fact.source].kind in _OUTPUTS
 
 
 def evidence_of(
