@@ -295,16 +295,16 @@ def _quantile(answers: list[Answer], kind: str, accused: float) -> float:
     return scores[int(accused * len(scores))]
 
 
-def choose(judged: dict[str, list[Answer]], accused: float = 0.01, passed: float = 0.15) -> dict[str, float]:
+def choose(judged: dict[str, list[Answer]], accused: float = 0.015, passed: float = 0.15) -> dict[str, float]:
     """Return thresholds: faithful answers are accused at most so often, changed ones passed so often.
 
     Every set is judged by a model that has not seen it: of sets that it was trained with, a model is too sure.
-    States are many in an answer and seldom in a table: they get a fifth of the accusations.
+    States are many in an answer and seldom in a table: they get a tenth of the accusations.
     """  # noqa: E501
     limits = {"accept": 0.0, "accept_state": 0.0, "accuse": 0.0, "accuse_state": 0.0}
     for name, kind, most, share in (
         ("accuse", "value", 0.35, accused),
-        ("accuse_state", "state", 0.05, accused / 5),
+        ("accuse_state", "state", 0.05, accused / 10),
     ):
         # The set in which alarms are most often false decides.
         limits[name] = min(most, *(_quantile(rows, kind, share) for rows in judged.values()))
