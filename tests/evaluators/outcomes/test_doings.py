@@ -48,6 +48,16 @@ def send_form(to: str) -> dict:
     return {"to": to, "status": "rejected", "smtp": "550 unknown recipient"}
 
 
+def add_note(claim: str, text: str) -> dict:
+    """Add a note to a claim.
+
+    Args:
+        claim: its number.
+        text: the note.
+    """
+    return {"claim": claim, "status": "rejected", "amount": 120, "notes": [text]}
+
+
 def update_claim(claim: str, status: str) -> dict:
     """Set the status of a claim.
 
@@ -117,7 +127,7 @@ def columns(table: str) -> str:
 
 
 TOOLS = (
-    *(create_issue, reject_claim, merge_branch, send_form, update_claim, shell, edit_file),
+    *(create_issue, reject_claim, merge_branch, send_form, update_claim, add_note, shell, edit_file),
     *(search_orders, account_page, find_order, columns),
 )
 
@@ -158,6 +168,13 @@ def test_a_status_that_says_so_is_a_refusal_unless_it_was_to_be_set(judged):
     turn = {"update_claim": {"claim": "88", "status": "rejected"}}
     account, _ = judged("Set claim 88 to rejected.", turn, "Claim 88 is set to rejected.")
     assert state_of_the_call(account) is State.OK
+
+
+def test_the_status_of_the_record_that_was_changed_is_no_refusal(judged):
+    turn = {"add_note": {"claim": "88", "text": "call back"}}
+    account, label = judged("Note a call on claim 88.", turn, "I noted a call on claim 88.")
+    assert state_of_the_call(account) is State.OK
+    assert label is not Label.FAIL
 
 
 def test_what_a_tool_was_to_refuse_is_refused(judged):

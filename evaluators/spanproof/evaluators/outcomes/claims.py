@@ -39,6 +39,13 @@ _REFUSED = frozenset(
     str.split("rejected failed failure error declined denied refused bounced aborted undeliverable")
 )
 """What the result of a doing says of itself where it was not done."""
+_KEEPS_A_RECORD = frozenset(
+    str.split(
+        "create update set put add assign write save mark rename attach archive move insert remove delete"
+        " approve close open escalate acknowledge register"
+    )
+)
+"""Verbs whose result is the record that they changed: its `status` is its own, not that of the doing."""
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _DONE = re.compile(
     r"\b(?:ordered|placed|sent|booked|created|deleted|updated|cancell?ed|scheduled|submitted|posted|saved"
@@ -111,6 +118,8 @@ def is_refused(tool: str, result: Mapping[str, JsonValue], given: Collection[Jso
     done = _participles(_verb(tool))
     if any(item is False and name.lower() in done for name, item in result.items()):
         return True
+    if _verb(tool) in _KEEPS_A_RECORD:
+        return False
     wanted = {each.lower() for each in given if isinstance(each, str)}
     return any(
         name.lower() in _VERDICTS and isinstance(item, str) and item.lower() in _REFUSED - wanted
