@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import httpx
 import pytest
@@ -44,6 +48,32 @@ def test_a_start_that_fails_leaves_the_signals_to_whom_they_belonged(tmp_path, t
     with pytest.raises(PortTaken):
         collector_for(load_config(None, {}, settings)).run_forever()
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def _has_children(process: int) -> bool:
+    for thread in Path(f"/proc/{process}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # a thread that has ended meanwhile
+            if (thread / "children").read_text():
+                return True
+    return False
+
+
+def test_ctrl_c_while_workers_start_stops_the_collector(tmp_path, deadline) -> None:
+    """A terminal sends SIGINT to the whole group, whatever its processes have come to."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "spanproof.cli", "serve", *flags_of(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        process_group=0,
+    )
+    with deadline(60):
+        while not _has_children(process.pid):
+            time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    _, lines = process.communicate(timeout=120)
+    assert b"Traceback" not in lines
+    assert b"error" not in lines
+    assert process.returncode == 0
 
 
 def test_json_log_lines_can_be_read_by_machines(tmp_path) -> None:

@@ -129,8 +129,6 @@ def _former_spans(job: Job, spans: list[Span]) -> list[Span]:
 
 def main() -> None:
     """Serve the socket whose descriptor is the first argument, until it is closed."""
-    # Ctrl-C reaches every process of the terminal; when to end is the collector's to say.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     with Connection(int(sys.argv[1])) as line:
         lines = _Lines()

@@ -445,7 +445,11 @@ class _Lane:
         with theirs:
             # -P: what lies in the working directory is no part of the program.
             command = [sys.executable, "-P", "-m", "spanproof.collector.worker", str(theirs.fileno())]
-            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+            # A group of its own: Ctrl-C reaches every process of the terminal's, also one that has just started,
+            # and the collector says when to end.
+            self._process = subprocess.Popen(
+                command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, process_group=0
+            )
         self._line = Connection(ours.detach())
         try:
             self._line.send(list(self._start.modules))

@@ -133,7 +133,11 @@ class _Process:
             command = [
                 sys.executable, "-P", "-m", "spanproof.collector.verdicts.scanner", str(theirs.fileno()),
             ]  # fmt: skip
-            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+            # A group of its own: Ctrl-C reaches every process of the terminal's, also one that has just started,
+            # and the collector says when to end.
+            self._process = subprocess.Popen(
+                command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, process_group=0
+            )
         self._line = Connection(ours.detach())
         try:
             self._exchange(self._greeting, time.monotonic() + _START_S)

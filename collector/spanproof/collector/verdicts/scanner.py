@@ -7,7 +7,6 @@ here and not in the collector: a scan that takes too long is ended with this pro
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -85,8 +84,6 @@ def _within(policy: Policy, seconds: float) -> Policy:
 
 def main() -> None:
     """Serve the socket whose descriptor is the first argument, until it is closed."""
-    # Ctrl-C reaches every process of the terminal; the collector says when to end.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     with Connection(int(sys.argv[1])) as line:
         try:
             sys.path[:] = line.recv()
