@@ -29,7 +29,7 @@ from spanproof.evaluators.outcomes.commands import read_command
 from spanproof.evaluators.outcomes.described import Result
 from spanproof.evaluators.outcomes.dodges import only_literals
 from spanproof.evaluators.outcomes.emptiness import is_empty
-from spanproof.evaluators.outcomes.failing import called, parsed
+from spanproof.evaluators.outcomes.failing import called_in, parsed
 from spanproof.evaluators.outcomes.flow import CodeStep
 from spanproof.evaluators.outcomes.known import Known
 from spanproof.evaluators.outcomes.model import (
@@ -119,10 +119,7 @@ def _spans_with_defaults(run: Run, account: Account) -> Iterator[str]:
 
 def _calls_in(step: Step, snippet: Snippet) -> list[tuple[str, StepOutcome]]:
     """The calls that code made, without those that hand over an answer, and how each ended."""
-    tree = parsed(snippet.source) if snippet.language is Language.PYTHON else None
-    if tree is None:
-        return []
-    named = called(tree)
+    named = called_in(snippet.source) if snippet.language is Language.PYTHON else frozenset()
     made = snippet.tape or tuple(call for call in step.calls if call.span_id != snippet.span_id)
     return [(call.tool, _of_call(call)) for call in made if call.tool in named - ANSWER_TOOLS]
 
@@ -518,8 +515,8 @@ def _hands_over(snippet: Snippet) -> bool:
         return False
     if only_answers(snippet.source):
         return True
-    tree = parsed(snippet.source)
-    return tree is not None and bool(tree.body) and bool(called(tree) & ANSWER_TOOLS) and only_literals(tree)
+    tree = parsed(snippet.source) if called_in(snippet.source) & ANSWER_TOOLS else None
+    return tree is not None and only_literals(tree)
 
 
 def _only_writes_down(snippet: Snippet) -> bool:

@@ -110,17 +110,24 @@ def bound(tree: ast.AST) -> frozenset[str]:
 
 
 def _bound(tree: ast.AST) -> Iterator[str]:
-    passing = {
-        id(part)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.comprehension)
-        for part in ast.walk(node.target)
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in passing:
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.comprehension):
+            waiting += (node.iter, *node.ifs)
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name
+        waiting += ast.iter_child_nodes(node)
+
+
+@lru_cache(maxsize=128)
+def called_in(source: str) -> frozenset[str]:
+    """Names of the functions and methods that Python code calls; none where it cannot be read."""
+    tree = parsed(source)
+    return called(tree) if tree is not None else frozenset()
 
 
 def called(tree: ast.AST) -> frozenset[str]:

@@ -15,7 +15,7 @@ from enum import IntEnum
 
 from spanproof.evaluators.outcomes.actions import CODE, LITERAL, REPLY, Action
 from spanproof.evaluators.outcomes.dodges import dodge
-from spanproof.evaluators.outcomes.failing import Aim, aim_of, called, caught, distinctive_names, parsed
+from spanproof.evaluators.outcomes.failing import Aim, aim_of, called_in, caught, distinctive_names, parsed
 
 LIKE_NAMES = 0.7
 """Likeness from which two tools' names are one tool's, misspelled or renamed (`difflib`'s ratio)."""
@@ -227,10 +227,8 @@ def _swallowed(failure: Action, aim: Aim, action: Action) -> Fate | None:
 
 def _calls_in_place(failure: Action, aim: Aim, action: Action) -> bool:
     """Whether the failed code called what is not there, and this calls something else."""
-    before, after = parsed(failure.text), parsed(action.text)
-    if before is None or after is None:
-        return False
-    return bool(aim.cause & called(before)) and bool(called(after) & distinctive_names(action.text))
+    missing = aim.cause & called_in(failure.text)
+    return bool(missing) and bool(called_in(action.text) & distinctive_names(action.text))
 
 
 def _open(failure: Action, action: Action, why: str, *, likely: bool) -> Fate:
