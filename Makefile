@@ -11,7 +11,7 @@ WORKERS ?= 3
 PYTEST  := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 # A test run starts thousands of interpreters: none may compile each module anew.
 unexport PYTHONDONTWRITEBYTECODE
-COMPONENTS := docker or gvisor or machine or peers
+COMPONENTS := docker or gvisor or machine or other_user or peers
 
 .PHONY: demo test test-components check lint types unit fast explore map reference docs docs-version console pictures clean
 

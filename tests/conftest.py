@@ -25,8 +25,9 @@ settings.load_profile(os.environ.get("SPANPROOF_EXAMPLES", "same"))
 _BACKENDS = ("sandbox", "taped")
 """Parameters that name a sandbox backend."""
 _ON_MACHINES = ("e2b", "daytona", "kubernetes", "modal")
-_WALLS = ("batch", "found", "wall")
-"""Parameters that name who starts the jail; its reduced tier, in an emulated container."""
+_WALLS = ("batch", "found", "scores", "wall")
+"""Parameters that name who starts the jail: `root` or `user`; its reduced tier, in an emulated container."""
+_CONTAINERS = {"reduced", "reduced-root", "reduced-user"}
 _PEERS = {"alertmanager", "broker", "browser", "helm", "mlflow", "node_modules", "phoenix"}
 """Fixtures that start another product, or install it; a test that does so without one has the mark itself."""
 
@@ -52,14 +53,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         given = getattr(item, "callspec", None)
         named = given.params if given else {}
         backends = {named[name] for name in _BACKENDS if name in named}
-        in_container = any(str(named.get(name)).startswith("reduced") for name in _WALLS)
+        walls = {str(named[name]) for name in _WALLS if name in named}
         fixtures = set(getattr(item, "fixturenames", ()))
         if "gvisor" in backends:
             item.add_marker("gvisor")
         if "docker_daemon" in fixtures or backends & {"docker", "gvisor"}:
             item.add_marker("docker")
-        if in_container or "served" in fixtures or backends.intersection(_ON_MACHINES):
+        if walls & _CONTAINERS or "served" in fixtures or backends.intersection(_ON_MACHINES):
             item.add_marker("machine")
+        if "user" in walls and os.geteuid() == 0:
+            item.add_marker("other_user")
         if fixtures & _PEERS:
             item.add_marker("peers")
 
@@ -70,9 +73,10 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Have no garbage collection look at them again."""
+    """Have no garbage collection look at them again, nor one for each 700 objects that a test makes."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000)
     gc.enable()
 
 
