@@ -445,8 +445,8 @@ class _Lane:
         with theirs:
             # -P: what lies in the working directory is no part of the program.
             command = [sys.executable, "-P", "-m", "spanproof.collector.worker", str(theirs.fileno())]
-            # A group of its own: Ctrl-C reaches every process of the terminal's, also one that has just started,
-            # and the collector says when to end.
+            # A group of its own: Ctrl-C reaches every process of the terminal's, also one that is just starting;
+            # the collector says when to end.
             self._process = subprocess.Popen(
                 command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, process_group=0
             )
