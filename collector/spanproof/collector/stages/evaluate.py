@@ -445,7 +445,7 @@ class _Lane:
         with theirs:
             # -P: what lies in the working directory is no part of the program.
             command = [sys.executable, "-P", "-m", "spanproof.collector.worker", str(theirs.fileno())]
-            # A group of its own: Ctrl-C reaches every process of the terminal's, also one that is just starting;
+            # A group of its own: Ctrl-C reaches each process of the terminal's, also one that just starts;
             # the collector says when to end.
             self._process = subprocess.Popen(
                 command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, process_group=0

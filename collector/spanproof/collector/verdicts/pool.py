@@ -133,7 +133,7 @@ class _Process:
             command = [
                 sys.executable, "-P", "-m", "spanproof.collector.verdicts.scanner", str(theirs.fileno()),
             ]  # fmt: skip
-            # A group of its own: Ctrl-C reaches every process of the terminal's, also one that is just starting;
+            # A group of its own: Ctrl-C reaches each process of the terminal's, also one that just starts;
             # the collector says when to end.
             self._process = subprocess.Popen(
                 command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, process_group=0
