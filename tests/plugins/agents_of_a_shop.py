@@ -264,6 +264,7 @@ class BareModel(SDKModel):
         yield
 
 
+@cache
 def _returned_as_text(function):
     """A tool that gives what it raises as text, as most tools of graphs do."""
 
@@ -282,6 +283,10 @@ def _returned_as_text(function):
     )
 
 
+# What a framework makes of a function takes longer than a run.
+_smolagents_tool, _agents_sdk_tool = cache(tool), cache(function_tool)
+
+
 @cache
 def _prompts(name: str) -> Any:
     """The templates that smolagents reads for each agent anew."""
@@ -290,7 +295,7 @@ def _prompts(name: str) -> Any:
 
 def _smolagents(task: str, turns: list, tools: tuple) -> None:
     CodeAgent(
-        [tool(each) for each in tools],
+        [_smolagents_tool(each) for each in tools],
         CodeModel(turns),
         prompt_templates=_prompts("code_agent.yaml"),
         max_steps=8,
@@ -300,7 +305,7 @@ def _smolagents(task: str, turns: list, tools: tuple) -> None:
 
 
 def _smolagents_calls(task: str, turns: list, tools: tuple) -> None:
-    given = [tool(each) for each in (*tools, run_python)]
+    given = [_smolagents_tool(each) for each in (*tools, run_python)]
     prompts = _prompts("toolcalling_agent.yaml")
     ToolCallingAgent(
         given, CallModel(turns), prompt_templates=prompts, max_steps=8, verbosity_level=LogLevel.OFF
@@ -318,7 +323,7 @@ def _agents_sdk(task: str, turns: list, tools: tuple) -> None:
         name="clerk",
         instructions="You answer questions about the shop.",
         model=BareModel(turns),
-        tools=[function_tool(each) for each in (*tools, run_python)],
+        tools=[_agents_sdk_tool(each) for each in (*tools, run_python)],
     )
     asyncio.run(Runner.run(agent, task))
 
