@@ -7,7 +7,7 @@ import pytest
 from spanproof.sandbox.scanners import catalogue
 from spanproof.sandbox.scanners.ecma.sinks import SINKS as SCRIPT_SINKS
 from spanproof.sandbox.scanners.python.effects import CHECKS
-from spanproof.sandbox.scanners.python.sinks import METHOD_SINKS, SINKS
+from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS
 from spanproof.sandbox.scanners.rules import explain_call, find_rule
 from spanproof.sandbox.scanners.shell.catalogue import DENIED, FETCH_OPTIONS, OPERANDS
 

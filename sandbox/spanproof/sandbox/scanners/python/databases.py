@@ -15,7 +15,7 @@ from typing import Final
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.pieces import ENTRY, merged
 from spanproof.sandbox.scanners.python import payloads
-from spanproof.sandbox.scanners.python.sinks import SINKS
+from spanproof.sandbox.scanners.python.names import SINKS
 from spanproof.sandbox.scanners.python.targets import NETWORK, Call, Check, plain_name
 from spanproof.sandbox.scanners.python.values import (
     NAME,

@@ -16,10 +16,9 @@ from typing import Final
 
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.python import commands, databases, payloads, unknown_calls
+from spanproof.sandbox.scanners.python import databases, payloads, targets
 from spanproof.sandbox.scanners.python.machine import Arguments, Machine
-from spanproof.sandbox.scanners.python.names import module_of
-from spanproof.sandbox.scanners.python.sinks import SINKS, Effect
+from spanproof.sandbox.scanners.python.names import SINKS, Effect, module_of
 from spanproof.sandbox.scanners.python.targets import NETWORK, Call, Check, judge_flow, judge_path, plain_name
 from spanproof.sandbox.scanners.python.values import (
     UNKNOWN,
@@ -107,7 +106,7 @@ def check_attribute(m: Machine, owner: Ref, name: str, value: Value, node: ast.e
     elif name in {"proxies", "proxy"}:
         _proxies(Call(m, owner, Effect("proxies", -2, ""), Arguments([], {}), node), value)
     else:
-        unknown_calls.check_target(m, owner, name, value, node)
+        targets.check_target(m, owner, name, value, node)
 
 
 def handed_over(m: Machine, function: Ref, node: ast.expr) -> None:
@@ -249,7 +248,7 @@ def _expression(call: Call, value: Value) -> Value | None:
     for option in options_of(value):
         text = pieces_of(option)[0]
         if isinstance(option, Const | Text):
-            payloads.judge_statement(call.m, option, call.name, call.node)
+            targets.judge_statement(call.m, option, call.name, call.node)
         if isinstance(option, Const) and text is not None and ("@" in text or "__" in text or "(" in text):
             source = re.sub(r"`[^`]*`", "column", text.replace("@", ""))
             payloads.run_expression(call.m, source, call.name, call.node)
@@ -417,7 +416,7 @@ def _nothing(call: Call, value: Value) -> Value | None:
 
 
 CHECKS: Final[dict[str, Check]] = {
-    **commands.CHECKS,
+    **payloads.CHECKS,
     **databases.CHECKS,
     "read": _path_check(Action.READ),
     "write": _path_check(Action.WRITE),

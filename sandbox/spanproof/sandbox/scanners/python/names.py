@@ -1,17 +1,55 @@
-"""Names outside the program: which module a name means, and the one spelling of each.
+"""Names outside the program: the one spelling of each, and what calls of them do, from the data files.
 
 In: dotted names as the program spells them (`posix.system`, `np.load`, `subprocess.os.environ`). Out: the
-canonical one (`os.system`, `numpy.load`, `os.environ`). Never looks at what is installed.
+canonical one (`os.system`, `numpy.load`, `os.environ`) and its effects. Never looks at what is installed.
 """
 
 from __future__ import annotations
 
 import builtins
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from spanproof.sandbox.catalogue import words_of
-from spanproof.sandbox.scanners.python.sinks import KNOWLEDGE
+from spanproof.sandbox.scanners.catalogue import read_sections
+
+KNOWLEDGE: Final = read_sections("python")
+LIBRARIES: Final = read_sections("libraries")
+
+
+class Effect(NamedTuple):
+    """One thing a call does; `position` -1 is the receiver, -2 no argument at all.
+
+    `unless` names a keyword that, given as true, makes it harmless.
+    """
+
+    kind: str
+    position: int
+    keyword: str
+    unless: str = ""
+
+
+def _parse(table: dict[str, str]) -> dict[str, tuple[Effect, ...]]:
+    return {
+        name: tuple(_effect(part.split()) for part in effects.split(";")) for name, effects in table.items()
+    }
+
+
+def _effect(words: list[str]) -> Effect:
+    kind = words[0]
+    if words[-2:-1] == ["unless"]:
+        return Effect(kind, -2, words[1], words[3])
+    if len(words) == 3:
+        return Effect(kind, int(words[1]), words[2])
+    return Effect(kind, -1 if kind == "pathself" else -2, words[1] if len(words) > 1 else "")
+
+
+SINKS: Final = _parse(KNOWLEDGE["calls"] | LIBRARIES["calls"])
+"""Effects by resolved name."""
+
+METHOD_SINKS: Final = _parse(KNOWLEDGE["methods"] | LIBRARIES["methods"])
+"""Effects by method name, where the receiver's class is not known."""
+
 
 BUILTINS: Final = frozenset(name for name in dir(builtins) if not name.startswith("_")) | {
     "__import__", "__builtins__", "__build_class__", "get_ipython",

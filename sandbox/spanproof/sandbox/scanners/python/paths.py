@@ -17,7 +17,7 @@ from spanproof.sandbox.catalogue import by_word
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.python import attributes, effects, fold, targets
 from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model, gives, passes_on
-from spanproof.sandbox.scanners.python.sinks import KNOWLEDGE, SINKS
+from spanproof.sandbox.scanners.python.names import KNOWLEDGE, SINKS
 from spanproof.sandbox.scanners.python.values import (
     NAME,
     UNKNOWN,

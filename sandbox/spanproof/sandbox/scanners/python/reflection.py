@@ -16,8 +16,7 @@ from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.python import attributes
 from spanproof.sandbox.scanners.python.containers import mapping_get
 from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model, gives, passes_on
-from spanproof.sandbox.scanners.python.names import canonical
-from spanproof.sandbox.scanners.python.sinks import KNOWLEDGE
+from spanproof.sandbox.scanners.python.names import KNOWLEDGE, canonical
 from spanproof.sandbox.scanners.python.values import (
     CALLABLE,
     CLEAN,

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import ast
 
-from spanproof.sandbox.scanners.python import attributes, unknown_calls
-from spanproof.sandbox.scanners.python.branches import BRANCHES
+from spanproof.sandbox.scanners.python import attributes, targets
 from spanproof.sandbox.scanners.python.containers import extend
-from spanproof.sandbox.scanners.python.expressions import free_name, make_function
+from spanproof.sandbox.scanners.python.expressions import free_name, make_function, operate
+from spanproof.sandbox.scanners.python.flow import BRANCHES
 from spanproof.sandbox.scanners.python.machine import Arguments, Executor, Flow, Machine
 from spanproof.sandbox.scanners.python.names import canonical
-from spanproof.sandbox.scanners.python.operators import operate
 from spanproof.sandbox.scanners.python.values import (
     UNKNOWN,
     Const,
@@ -123,7 +122,7 @@ def _class(m: Machine, node: ast.ClassDef) -> Flow:
             # A method does not see the names of its class, only those around it.
             function.scope = outer  # type: ignore[attr-defined]
             function.owner = klass  # type: ignore[attr-defined]
-    unknown_calls.check_declared(m, bases, klass.attributes, node)
+    targets.check_declared(m, bases, klass.attributes, node)
     m.classes.append(klass)
     outer.bind(node.name, klass)
     for base in bases:
