@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from spanproof.sandbox.scanners import catalogue
-from spanproof.sandbox.scanners.ecma.sinks import SINKS as SCRIPT_SINKS
+from spanproof.sandbox.scanners.javascript.sinks import SINKS as SCRIPT_SINKS
 from spanproof.sandbox.scanners.python.effects import CHECKS
 from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS
 from spanproof.sandbox.scanners.rules import explain_call, find_rule
@@ -38,7 +38,7 @@ def test_each_effect_of_a_script_is_one_that_is_judged() -> None:
         if kind not in {*_SCRIPT_KINDS, "deny", "review"}
     }
 
-    assert not unknown, f"give these a branch in ecma/effects.py: {unknown}"
+    assert not unknown, f"give these a branch in javascript/effects.py: {unknown}"
 
 
 def test_each_rule_that_a_data_file_names_is_in_the_catalogue() -> None:

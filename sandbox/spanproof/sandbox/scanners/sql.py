@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
     from sqlglot.tokenizer_core import Token
 
-LANGUAGES = frozenset({"sql"})
-
 _DIALECTS: Final = ("", "postgres", "mysql", "sqlite", "duckdb", "tsql", "snowflake", "bigquery")
 _MAX_STATEMENTS: Final = 500
 _MAX_SOURCE: Final = 200_000

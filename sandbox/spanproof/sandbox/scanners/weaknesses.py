@@ -9,18 +9,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.python.parse import column_of, nodes_below
 from spanproof.sandbox.scanners.source import Place, Source
-from spanproof.sandbox.scanners.weak_python import CALLS, judge_assignment, judge_comparison, judge_definition
-from spanproof.sandbox.scanners.weak_python.names import KNOWLEDGE, WORDS, Names
-
-LANGUAGES: Final = frozenset({"python", "javascript", "typescript", "bash"})
+from spanproof.sandbox.scanners.weak_python import JUDGES, KNOWLEDGE, WORDS, Names
 
 _MESSAGES: Final = KNOWLEDGE["messages"]
 _WORDS: Final = words_of(WORDS, "words")
@@ -53,25 +49,13 @@ def _scan_python(context: Context, source: Source) -> None:
     for count, node in enumerate(nodes):
         if count % 256 == 0:
             context.check_time()
-        judges = _JUDGES.get(node.__class__, ())
-        for judge in judges:
+        for judge in JUDGES.get(node.__class__, ()):
             try:
                 found = list(judge(names, node))
             except RecursionError:
                 continue  # nests deeper than can be read; the Python scanner reports it
             for rule, message in found:
                 context.add(f"python.{rule}", _place(node, lines), message)  # type: ignore[arg-type]
-
-
-_JUDGES: Final[dict[type[ast.AST], tuple[Callable[[Names, Any], Iterator[tuple[str, str]]], ...]]] = {
-    ast.Call: CALLS,
-    ast.Assign: (judge_assignment,),
-    ast.AnnAssign: (judge_assignment,),
-    ast.Compare: (judge_comparison,),
-    ast.FunctionDef: (judge_definition,),
-    ast.AsyncFunctionDef: (judge_definition,),
-}
-"""What judges a node, by its kind: each of these kinds has a place."""
 
 
 def _place(node: ast.expr | ast.stmt, lines: list[str]) -> Place:

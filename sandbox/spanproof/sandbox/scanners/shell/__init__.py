@@ -11,8 +11,6 @@ from __future__ import annotations
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.source import START, Source
 
-LANGUAGES = frozenset({"bash"})
-
 
 def scan(context: Context, source: Source) -> None:
     """Report what a shell script would do beyond its boundary."""

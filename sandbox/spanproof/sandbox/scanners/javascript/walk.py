@@ -14,8 +14,8 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners import grammar
 from spanproof.sandbox.scanners.context import MAX_NESTING, Context
-from spanproof.sandbox.scanners.ecma.sinks import GLOBALS, INERT, SINKS, TARGETS
-from spanproof.sandbox.scanners.ecma.values import (
+from spanproof.sandbox.scanners.javascript.sinks import GLOBALS, INERT, SINKS, TARGETS
+from spanproof.sandbox.scanners.javascript.values import (
     MISSING,
     PLACE,
     UNKNOWN,

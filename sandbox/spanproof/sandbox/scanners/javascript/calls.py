@@ -9,9 +9,9 @@ from typing import Final
 
 from tree_sitter import Node
 
-from spanproof.sandbox.scanners.ecma import effects, fold
-from spanproof.sandbox.scanners.ecma.sinks import SINKS
-from spanproof.sandbox.scanners.ecma.values import (
+from spanproof.sandbox.scanners.javascript import effects, fold
+from spanproof.sandbox.scanners.javascript.sinks import SINKS
+from spanproof.sandbox.scanners.javascript.values import (
     CALLABLE,
     UNKNOWN,
     Array,
@@ -32,7 +32,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     spread,
     text_of,
 )
-from spanproof.sandbox.scanners.ecma.walk import Script
+from spanproof.sandbox.scanners.javascript.walk import Script
 from spanproof.sandbox.words import words
 
 

@@ -12,7 +12,7 @@ import urllib.parse
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from spanproof.sandbox.scanners.ecma.values import (
+from spanproof.sandbox.scanners.javascript.values import (
     UNKNOWN,
     Array,
     Object,

@@ -10,7 +10,7 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Action
-from spanproof.sandbox.scanners.ecma.sinks import (
+from spanproof.sandbox.scanners.javascript.sinks import (
     DATABASES,
     DENIED_MODULES,
     INERT,
@@ -20,7 +20,7 @@ from spanproof.sandbox.scanners.ecma.sinks import (
     SINKS,
     TARGETS,
 )
-from spanproof.sandbox.scanners.ecma.values import (
+from spanproof.sandbox.scanners.javascript.values import (
     PLACE,
     UNDEFINED,
     UNKNOWN,
@@ -38,7 +38,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     text_of,
     written,
 )
-from spanproof.sandbox.scanners.ecma.walk import Script
+from spanproof.sandbox.scanners.javascript.walk import Script
 from spanproof.sandbox.scanners.literals import find_place
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.rules import explain_call
