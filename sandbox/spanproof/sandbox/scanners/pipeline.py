@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners import nested
@@ -27,10 +27,7 @@ from spanproof.sandbox.scanners.rules import PatternRule, find_rule
 from spanproof.sandbox.scanners.scanner import Scanner
 from spanproof.sandbox.scanners.source import DATA_LANGUAGES, START, Source, canonical_language
 from spanproof.sandbox.scanners.voting import Vote, decide
-from spanproof.sandbox.scanners.worker_process import WorkerEnded
-
-if TYPE_CHECKING:
-    from spanproof.sandbox.scanners.long_sources import LongSources
+from spanproof.sandbox.scanners.worker_process import LongSources, WorkerEnded, has_plugins, load_scanners
 
 MAX_CHARACTERS: Final = 2_000_000
 """A longer source is denied; no agent writes one, and trees of it would not fit in memory."""
@@ -170,8 +167,6 @@ class Pipeline:
 
     def _run_apart(self, whole: Report, source: Source) -> list[Vote]:
         """Run our scanners of the language in another process, which is ended when their time is up."""
-        from spanproof.sandbox.scanners.long_sources import LongSources
-
         with self._making:
             if self._long is None:
                 self._long = LongSources(self.policy, self._salt)
@@ -230,9 +225,7 @@ def own_scanners(policy: Policy) -> list[Scanner]:
 
 
 def _plugins(policy: Policy) -> list[Scanner]:
-    from spanproof.sandbox.scanners import plugin_process
-
-    return plugin_process.load_scanners(policy) if plugin_process.has_plugins(policy) else []
+    return load_scanners(policy) if has_plugins(policy) else []
 
 
 def _of_patterns(name: str, rules: Sequence[PatternRule]) -> Scanner:

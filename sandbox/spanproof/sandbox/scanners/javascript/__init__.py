@@ -14,7 +14,7 @@ from spanproof.sandbox.scanners.source import START, Source
 def scan(context: Context, source: Source) -> None:
     """Report what a script would do beyond its boundary."""
     from spanproof.sandbox.scanners.javascript.nodes import HANDLERS
-    from spanproof.sandbox.scanners.javascript.walk import Script
+    from spanproof.sandbox.scanners.javascript.script import Script
 
     try:
         Script(context, HANDLERS).read(source.text, source.language)

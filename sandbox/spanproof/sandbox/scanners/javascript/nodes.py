@@ -7,42 +7,45 @@ those that extend it, are one object: what any of them stores may be in each.
 from __future__ import annotations
 
 import re
+from itertools import product
 from typing import Final
 
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.javascript import effects
 from spanproof.sandbox.scanners.javascript.calls import evaluate_call
-from spanproof.sandbox.scanners.javascript.sinks import GLOBALS
+from spanproof.sandbox.scanners.javascript.script import GLOBALS, NodeHandler, Script
 from spanproof.sandbox.scanners.javascript.values import (
     UNDEFINED,
-    UNKNOWN,
-    Array,
-    Function,
-    Klass,
+    Class,
     Object,
+    concatenate,
+    of_any_length,
+    spread,
+    written,
+)
+from spanproof.sandbox.scanners.reader.values import (
+    UNKNOWN,
+    Const,
+    Function,
+    Items,
     Ref,
     Scope,
     Text,
     Value,
-    any_of,
-    either,
-    of_any_length,
+    constant_text,
+    join,
+    join_all,
     options_of,
     pieces_of,
-    spread,
-    text,
-    text_of,
-    written,
 )
-from spanproof.sandbox.scanners.javascript.walk import NodeHandler, Script
 
 
 def _class(script: Script, node: Node) -> Value:
     base = _base(script, node)
     inner = Scope(script.scope)
-    instance = base.instance if isinstance(base, Klass) else Object(is_many=True)
-    made = Klass(Object(), instance, base.constructor if isinstance(base, Klass) else None)
+    instance = base.instance if isinstance(base, Class) else Object(is_many=True)
+    made = Class(Object(), instance, base.constructor if isinstance(base, Class) else None)
     inner.names.update({"this": instance, "super": base})
     name = node.child_by_field_name("name")
     if name is not None:
@@ -105,7 +108,7 @@ def _identifier(script: Script, node: Node) -> Value:
 
 
 def _string(script: Script, node: Node) -> Value:
-    return Text((_unescaped(script.text(node)[1:-1]),))
+    return Const(_unescaped(script.text(node)[1:-1]))
 
 
 def _unescaped(source: str) -> str:
@@ -119,16 +122,19 @@ def _unescaped(source: str) -> str:
 
 
 def _template(script: Script, node: Node) -> Value:
-    pieces: list[str | None] = []
+    parts: list[Value] = []
     at = node.start_byte + 1
     for child in node.named_children:
         if child.type == "template_substitution":
-            pieces.append(_unescaped(script.data[at : child.start_byte].decode("utf-8", "replace")))
+            parts.append(_between(script, at, child.start_byte))
             inner = child.named_children
-            pieces.extend(pieces_of(written(script.evaluate(inner[0]))) if inner else (None,))
+            parts.append(written(script.evaluate(inner[0])) if inner else UNKNOWN)
             at = child.end_byte
-    pieces.append(_unescaped(script.data[at : node.end_byte - 1].decode("utf-8", "replace")))
-    return text(pieces)
+    return concatenate([*parts, _between(script, at, node.end_byte - 1)])
+
+
+def _between(script: Script, start: int, end: int) -> Value:
+    return Const(_unescaped(script.data[start:end].decode("utf-8", "replace")))
 
 
 def _meta(script: Script, node: Node) -> Value:
@@ -138,9 +144,9 @@ def _meta(script: Script, node: Node) -> Value:
 def _number(script: Script, node: Node) -> Value:
     source = script.text(node).replace("_", "").rstrip("n")
     try:
-        return Text((str(int(source, 0)),))
+        return Const(str(int(source, 0)))
     except ValueError:
-        return Text((source,))
+        return Const(source)
 
 
 def _binary(script: Script, node: Node) -> Value:
@@ -158,17 +164,15 @@ def _binary(script: Script, node: Node) -> Value:
         if sign == "+":
             value = _plus(value, right)
         else:
-            value = either(value, right) if sign in {"||", "&&", "??"} else UNKNOWN
+            value = join(value, right) if sign in {"||", "&&", "??"} else UNKNOWN
     return value
 
 
 def _plus(left: Value, right: Value) -> Value:
-    known = [one for one in (left, right) if isinstance(one, Text)]
-    if not known or not any((piece or "").strip("0123456789.") for one in known for piece in one.pieces):
+    known = [one for one in (left, right) if isinstance(one, Const | Text)]
+    if not any((piece or "").strip("0123456789.") for one in known for piece in pieces_of(one)):
         return UNKNOWN
-    return any_of(
-        text([*pieces_of(one), *pieces_of(other)]) for one in options_of(left) for other in options_of(right)
-    )
+    return join_all(concatenate(pair) for pair in product(options_of(left), options_of(right)))
 
 
 def _member(script: Script, node: Node) -> Value:
@@ -182,13 +186,11 @@ def _subscript(script: Script, node: Node) -> Value:
     owner_node, index = node.child_by_field_name("object"), node.child_by_field_name("index")
     owner = script.evaluate(owner_node) if owner_node is not None else UNKNOWN
     key = script.evaluate(index) if index is not None else UNKNOWN
-    result: Value | None = None
-    for option in options_of(key):
-        name = text_of(option)
-        known = name is not None
-        found = script.member(owner, name or "", node) if known else _dynamic_member(script, owner, node)
-        result = found if result is None else either(result, found)
-    return result if result is not None else UNKNOWN
+    names = [constant_text(option) for option in options_of(key)]
+    return join_all(
+        script.member(owner, name, node) if name is not None else _dynamic_member(script, owner, node)
+        for name in names
+    )
 
 
 def _dynamic_member(script: Script, owner: Value, node: Node) -> Value:
@@ -197,7 +199,7 @@ def _dynamic_member(script: Script, owner: Value, node: Node) -> Value:
             return script.member(owner, "", node)
         if owner.name in {*GLOBALS, "child_process", "fs", "process", "require"}:
             script.add("attribute.dynamic", node, f"takes a member that is not known out of {owner.name}")
-    return any_of(owner.items) if isinstance(owner, Array) else UNKNOWN
+    return join_all(owner.items) if isinstance(owner, Items) else UNKNOWN
 
 
 def _declarator(script: Script, node: Node) -> Value:
@@ -231,10 +233,9 @@ def _function(script: Script, node: Node) -> Value:
 def _return(script: Script, node: Node) -> Value:
     for child in node.named_children:
         value = script.evaluate(child)
-        if isinstance(value, Ref) and value.name == "process.env":
-            script.member(value, "", node)
-        if script.returned:
-            script.returned[-1].append(value)
+        script.read_environment(value, node)
+        if script.frames:
+            script.frames[-1].returned.append(value)
     return UNKNOWN
 
 
@@ -280,8 +281,7 @@ def _object(script: Script, node: Node) -> Value:
             made.entries[script.text(child)] = _identifier(script, child)
         elif child.type == "spread_element" and child.named_children:
             inner = script.evaluate(child.named_children[0])
-            if isinstance(inner, Ref) and inner.name == "process.env":
-                script.member(inner, "", child)
+            script.read_environment(inner, child)
             _spread_into(made, inner)
         elif child.type == "method_definition":
             name = child.child_by_field_name("name")
@@ -291,32 +291,32 @@ def _object(script: Script, node: Node) -> Value:
 
 def _spread_into(made: Object, inner: Value) -> None:
     """Add what `...inner` gives; what is not known may replace all that is there so far."""
-    if isinstance(inner, Array) and not inner.more:
+    if isinstance(inner, Items) and not inner.more:
         made.entries.update((str(index), item) for index, item in enumerate(inner.items))
-    elif isinstance(inner, Object) and inner.rest is None and not inner.is_many:
+    elif isinstance(inner, Object) and not inner.rest and not inner.is_many:
         made.entries.update(inner.entries)
     else:
-        held = [*inner.entries.values()] if isinstance(inner, Object) else [*spread(inner)[0]]
-        added = any_of([UNKNOWN, *held, *([inner.rest] if isinstance(inner, Object) and inner.rest else [])])
-        made.entries.update((key, either(value, added)) for key, value in made.entries.items())
+        held = [*inner.entries.values(), *inner.rest] if isinstance(inner, Object) else spread(inner)[0]
+        added = join_all([UNKNOWN, *held])
+        made.entries.update((key, join(value, added)) for key, value in made.entries.items())
         if isinstance(inner, Object):
             made.entries.update(inner.entries)
-            made.rest = added if made.rest is None else either(made.rest, added)
+            made.rest.append(added)
 
 
 def _enter(script: Script, made: Object, key: Node, value: Value) -> None:
     if key.type != "computed_property_name":
         made.entries[script.text(key).strip("'\"")] = value
         return
-    name = text_of(script.evaluate(key.named_children[0])) if key.named_children else None
+    name = constant_text(script.evaluate(key.named_children[0])) if key.named_children else None
     if name is not None:
         made.entries[name] = value
     else:
-        made.rest = value if made.rest is None else either(made.rest, value)
+        made.rest.append(value)
 
 
 def _array(script: Script, node: Node) -> Value:
-    made = Array([])
+    made = Items([])
     for child in node.named_children:
         if child.type == "spread_element":
             inner, whole = spread(script.evaluate(child.named_children[0]))
@@ -343,16 +343,16 @@ def _first_child(script: Script, node: Node) -> Value:
 
 def _conditional(script: Script, node: Node) -> Value:
     parts = [script.evaluate(child) for child in node.named_children]
-    return either(parts[1], parts[2]) if len(parts) == 3 else UNKNOWN
+    return join(parts[1], parts[2]) if len(parts) == 3 else UNKNOWN
 
 
 def _branch(script: Script, node: Node) -> Value:
-    script.conditional += 1
+    script.uncertain += 1
     try:
         for child in node.named_children:
             script.evaluate(child)
     finally:
-        script.conditional -= 1
+        script.uncertain -= 1
     return UNKNOWN
 
 
@@ -363,9 +363,8 @@ def _loop(script: Script, node: Node) -> Value:
 def _for_in(script: Script, node: Node) -> Value:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     value = script.evaluate(right) if right is not None else UNKNOWN
-    element = any_of(value.items) if isinstance(value, Array) else UNKNOWN
-    if isinstance(value, Ref) and value.name == "process.env":
-        script.member(value, "", node)
+    element = join_all(value.items) if isinstance(value, Items) else UNKNOWN
+    script.read_environment(value, node)
     body = node.child_by_field_name("body")
 
     def turn() -> Value:

@@ -12,10 +12,11 @@ import string
 from collections.abc import Sequence
 
 from spanproof.sandbox.scanners.boundary import Pieces
-from spanproof.sandbox.scanners.python import containers, fold
-from spanproof.sandbox.scanners.python.machine import Arguments, Machine
+from spanproof.sandbox.scanners.python import fold
+from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import BUILTINS, canonical
-from spanproof.sandbox.scanners.python.values import (
+from spanproof.sandbox.scanners.reader.state import Arguments
+from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
     CLEAN,
     UNKNOWN,
@@ -91,7 +92,7 @@ def member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | None:
         found = _inherited(value.klass, name)
         if isinstance(found, Function):
             if _decorated(found, "property", "cached_property"):
-                return m.call(bound(found, value), Arguments([], {}), node)
+                return m.call(bound(found, value), Arguments([]), node)
             return found if _decorated(found, "staticmethod") else bound(found, value)
         if found is None and (fallback := _inherited(value.klass, "__getattr__")) is not None:
             return m.call(bound(fallback, value), Arguments([Const(name)], {}), node)
@@ -111,7 +112,7 @@ def method_of(value: Instance, name: str) -> Value | None:
 
 
 def bound(function: Value, receiver: Value) -> Value:
-    """A function bound to its receiver."""
+    """A function bound to its receiver; other values as they are."""
     if not isinstance(function, Function):
         return function
     return Function(
@@ -244,7 +245,7 @@ def _of_reference(m: Machine, value: Ref, name: str, node: ast.expr) -> Value:
         return Ref(f"?.{name}", value.taint, value.owner)
     resolved = canonical(f"{value.name}.{name}")
     if value.name == "os.environ" and (name.startswith("_") and not name.endswith("__")):
-        return m.call(Ref("os.environ.copy"), Arguments([], {}), node)
+        return m.call(Ref("os.environ.copy"), Arguments([]), node)
     override = m.overrides.get(resolved)
     if override is not None:
         return override
@@ -371,12 +372,12 @@ def _store_item(m: Machine, owner: Value, key: Value, value: Value, node: ast.ex
                 m.store_anywhere(option, value)
         elif isinstance(option, Items) and isinstance(key, Const) and isinstance(key.value, slice):
             added, whole = elements_of(value)
-            m.change_items(option, added)
             if key.value == slice(None) and not m.uncertain:
+                m.change_items(option, added)
                 option.items[:] = added
                 option.more = not whole
             else:
-                containers.extend(option, list(added))
+                m.add_items(option, list(added))
                 option.more = True
         elif isinstance(option, Items):
             m.change_items(option, [value])

@@ -12,8 +12,9 @@ import ast
 from typing import Final
 
 from spanproof.sandbox.scanners.python import fold
-from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model, passes_on
-from spanproof.sandbox.scanners.python.values import (
+from spanproof.sandbox.scanners.python.machine import Machine, Model, passes_on
+from spanproof.sandbox.scanners.reader.state import Arguments
+from spanproof.sandbox.scanners.reader.values import (
     MAX_ITEMS,
     MAX_UNROLLED,
     NAME,
@@ -173,19 +174,10 @@ def _dict(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Va
     return Mapping(dict(arguments.named)) if value is None else None
 
 
-def extend(owner: Items, values: list[Value]) -> None:
-    """Add values to the end of a list; past its bound they are widened into its last item."""
-    owner.items.extend(values)
-    if len(owner.items) > MAX_ITEMS:
-        owner.items[:] = bounded(owner.items, MAX_ITEMS)
-        owner.more = True
-
-
 def _append(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner, value = function.owner, arguments.get(0)
     if isinstance(owner, Items) and value is not None:
-        m.change_items(owner, [value])
-        extend(owner, [value])
+        m.add_items(owner, [value])
         return Const(None)
     return None
 
@@ -194,8 +186,7 @@ def _extend(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
     owner, value = function.owner, arguments.get(0)
     if isinstance(owner, Items) and value is not None:
         items, whole = elements_of(value)
-        m.change_items(owner, items)
-        extend(owner, items)
+        m.add_items(owner, items)
         owner.more = owner.more or not whole
         return Const(None)
     return None
@@ -205,12 +196,12 @@ def _insert(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
     owner, index, value = function.owner, arguments.get(0), arguments.get(1)
     if isinstance(owner, Items) and value is not None:
         at = index.value if isinstance(index, Const) and isinstance(index.value, int) else 0
-        m.change_items(owner, [value])
         if len(owner.items) < MAX_ITEMS:
+            m.change_items(owner, [value])
             owner.items.insert(at, value)
             owner.more = owner.more or not isinstance(index, Const)
         else:
-            extend(owner, [value])
+            m.add_items(owner, [value])
         return Const(None)
     return None
 
@@ -218,7 +209,7 @@ def _insert(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
 def _pop(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner = function.owner
     if isinstance(owner, Items):
-        m.change_items(owner, [])
+        m.change_items(owner)
     if isinstance(owner, Items) and owner.items and not owner.more:
         index = arguments.get(0)
         at = index.value if isinstance(index, Const) and isinstance(index.value, int) else -1
@@ -231,7 +222,7 @@ def _pop(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Val
 
 def _reverse(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     if isinstance(function.owner, Items):
-        m.change_items(function.owner, [])
+        m.change_items(function.owner)
         function.owner.items.reverse()
         return Const(None)
     return None

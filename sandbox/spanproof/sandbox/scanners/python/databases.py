@@ -14,10 +14,10 @@ from typing import Final
 
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.pieces import ENTRY, merged
-from spanproof.sandbox.scanners.python import payloads
+from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import SINKS
-from spanproof.sandbox.scanners.python.targets import NETWORK, Call, Check, plain_name
-from spanproof.sandbox.scanners.python.values import (
+from spanproof.sandbox.scanners.reader.effects import NETWORK, Call, Check, remember, whole_text
+from spanproof.sandbox.scanners.reader.values import (
     NAME,
     Const,
     Ref,
@@ -47,41 +47,14 @@ _NAMES: Final = ("dbname", "database", "db")
 """Arguments that name a database of the server."""
 
 
-def _remember(call: Call, connection: Connection) -> None:
-    call.m.connections.setdefault(call.name, set()).add(connection)
-
-
-def _whole(value: Value) -> str:
-    """A text that is wholly known, or nothing."""
-    pieces = pieces_of(value)
-    return pieces[0] if len(pieces) == 1 and pieces[0] is not None else ""
-
-
 _GIVEN_A_CONNECTION: Final = words(
     "pandas.read_sql pandas.read_sql_query pandas.read_sql_table ?.to_sql polars.read_database"
     " polars.read_database_uri pandas.DataFrame().to_sql"
 )
 
 
-def _db_file(call: Call, value: Value) -> Value | None:
-    in_memory = True
-    for option in options_of(value):
-        text = pieces_of(option)[0]
-        if text is not None and (text == "" or text.startswith((":memory:", "file::memory:"))):
-            continue
-        in_memory = False
-        if text is not None and text.startswith(("md:", "motherduck:")):
-            call.add("network.host", f"{plain_name(call.name)} reaches the database {text[:60]} of a service")
-            continue
-        if text is not None and text.startswith("file:"):
-            option = text_value((text[5:].partition("?")[0], *pieces_of(option)[1:]), option.taint)
-        call.judge_path(Action.WRITE, option)
-        _remember(call, Connection(Database.FILE, file=_whole(option)))
-    return Ref(f"{call.name}{IN_MEMORY}" if in_memory else f"{call.name}()")
-
-
-def _db_server(call: Call, value: Value) -> Value | None:
-    host = call.arguments.get(call.effect.position, "host") or call.arguments.named.get("server") or value
+def _db_server(call: Call[Machine], value: Value) -> Value | None:
+    host = call.arguments.named.get("host") or call.arguments.named.get("server") or value
     text = pieces_of(host)[0]
     if text is not None and "://" in text:
         return _db_url(call, host)
@@ -91,64 +64,60 @@ def _db_server(call: Call, value: Value) -> Value | None:
         named, base = _SERVER.search(text), _DATABASE.search(text)
         host = Const(named[1] if named is not None else "localhost")
         database = Const(base[1] if base is not None else "")
-    call.judge_host(host, None)
+    call.judge_host(host)
     for option in options_of(host):
-        _remember(call, Connection(Database.SERVER, _whole(option), _whole(database)))
+        remember(call, Connection(Database.SERVER, whole_text(option), whole_text(database)))
     return Ref(f"{call.name}()", NETWORK)
 
 
-def _db_url(call: Call, value: Value) -> Value | None:
-    for option in options_of(value):
-        pieces = pieces_of(option)
-        _remember(call, connection_of_url(_whole(option)))
-        head = pieces[0]
-        if head is not None and head.startswith(("sqlite", "duckdb")):
-            path = head.partition("://")[2].removeprefix("/")
-            if path and not path.startswith(":memory:"):
-                call.judge_path(Action.WRITE, text_value((path, *pieces[1:]), option.taint))
-            continue
+def _db_url(call: Call[Machine], value: Value) -> Value | None:
+    pieces = pieces_of(value)
+    head = pieces[0]
+    connection = connection_of_url(whole_text(value))
+    remember(call, connection)
+    if head is not None and head.startswith(("sqlite", "duckdb")):
+        path = head.partition("://")[2].removeprefix("/")
+        if path and not path.startswith(":memory:"):
+            call.judge_path(Action.WRITE, text_value((path, *pieces[1:]), value.taint))
+    else:
         call.crossed(call.boundary.url(pieces))
-    kinds = {connection_of_url(pieces_of(option)[0] or "").kind for option in options_of(value)}
-    end = IN_MEMORY if kinds == {Database.MEMORY} else IN_FILE if kinds == {Database.FILE} else "()"
+    kind = connection_of_url(head or "").kind
+    end = {Database.MEMORY: IN_MEMORY, Database.FILE: IN_FILE}.get(kind, "()")
     return Ref(f"{call.name}{end}")
 
 
-def _db_connection(call: Call, value: Value) -> Value | None:
+def _db_connection(call: Call[Machine], value: Value) -> Value | None:
     """A connection, or the URL of one."""
-    for option in options_of(value):
-        if isinstance(option, Const | Text):
-            _db_url(call, option)
+    if isinstance(value, Const | Text):
+        _db_url(call, value)
     return None
 
 
-def _sql(call: Call, value: Value) -> Value | None:
+def _sql(call: Call[Machine], value: Value) -> Value | None:
     for connection in _connections_of(call):
         _send(call, value, connection)
     return None
 
 
-def _send(call: Call, value: Value, connection: Connection) -> None:
-    held = is_held(call.m.context, connection)
-    for option in options_of(value):
-        pieces = pieces_of(option)
-        if held:
-            payloads.run_sql(call.m, pieces, call.name, call.node, connection)
-        elif isinstance(option, Const | Text):
-            # A number or a plain name leads out of no directory.
-            named = (
-                tuple(ENTRY if one is None else one for one in pieces) if taint_of(option) == NAME else pieces
-            )
-            payloads.run_sql(call.m, named, call.name, call.node, connection)
-            if len(pieces) > 1 and "any" in taint_of(option):
-                call.add("query.dynamic", f"{plain_name(call.name)} takes a statement built from text")
+def _send(call: Call[Machine], value: Value, connection: Connection) -> None:
+    pieces = pieces_of(value)
+    if is_held(call.m.context, connection):
+        call.m.run_sql(pieces, call.name, call.node, connection)
+    elif isinstance(value, Const | Text):
+        # A number or a plain name leads out of no directory.
+        names = taint_of(value) == NAME
+        named = tuple(ENTRY if one is None else one for one in pieces) if names else pieces
+        call.m.run_sql(named, call.name, call.node, connection)
+        if len(pieces) > 1 and "any" in taint_of(value):
+            call.add("query.dynamic", f"{call.who} takes a statement built from text")
 
 
-def _sql_text(call: Call, value: Value) -> Value | None:
+def _sql_text(call: Call[Machine], value: Value) -> Value | None:
     """A statement as an object, which is judged where it is sent."""
     return value
 
 
-def _table(call: Call, value: Value) -> Value | None:
+def _table(call: Call[Machine], value: Value) -> Value | None:
     """A table that is read or written as a whole, by what the keyword says is done."""
     verb = "SELECT * FROM" if call.name.rpartition(".")[2].startswith("read") else "INSERT INTO"
     replaces = call.arguments.named.get("if_exists")
@@ -156,13 +125,13 @@ def _table(call: Call, value: Value) -> Value | None:
         verb = "DROP TABLE"
     end = " VALUES (1)" if verb == "INSERT INTO" else ""
     for connection in _connections_of(call):
-        for option in options_of(value) if is_held(call.m.context, connection) else ():
-            statement = (f'{verb} "', *pieces_of(option), f'"{end}')
-            payloads.run_sql(call.m, merged(statement), call.name, call.node, connection)
+        if is_held(call.m.context, connection):
+            statement = (f'{verb} "', *pieces_of(value), f'"{end}')
+            call.m.run_sql(merged(statement), call.name, call.node, connection)
     return None
 
 
-def _connections_of(call: Call) -> list[Connection]:
+def _connections_of(call: Call[Machine]) -> list[Connection]:
     """Where a call may go, by the name of what it is called on, or of the connection it is given.
 
     Connections that one function of a driver makes are taken together: each of them counts.
@@ -175,17 +144,17 @@ def _connections_of(call: Call) -> list[Connection]:
     return [one for option in options_of(given) for one in _connections(call, option)]
 
 
-def _connections(call: Call, connection: Value) -> list[Connection]:
+def _connections(call: Call[Machine], connection: Value) -> list[Connection]:
     if isinstance(connection, Ref):
         return _made_by(call, connection.name)
     text = pieces_of(connection)[0]
-    return [connection_of_url(_whole(connection) or text) if text and "://" in text else _SOMEWHERE]
+    return [connection_of_url(whole_text(connection) or text) if text and "://" in text else _SOMEWHERE]
 
 
 _SOMEWHERE: Final = Connection(Database.UNKNOWN)
 
 
-def _made_by(call: Call, name: str) -> list[Connection]:
+def _made_by(call: Call[Machine], name: str) -> list[Connection]:
     """The connections that a driver's function made, where they are of the kind that the name says."""
     kind = _kind(name)
     made = call.m.connections.get(name.partition("()")[0], set())
@@ -202,7 +171,7 @@ def _kind(name: str) -> Database:
 
 
 CHECKS: Final[dict[str, Check]] = {
-    "dbfile": _db_file, "dbserver": _db_server, "dburl": _db_url, "dbconn": _db_connection, "sql": _sql,
+    "dbserver": _db_server, "dburl": _db_url, "dbconn": _db_connection, "sql": _sql,
     "sqltext": _sql_text, "table": _table,
 }  # fmt: skip
 """What judges each kind of effect on a database."""

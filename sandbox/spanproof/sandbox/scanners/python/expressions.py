@@ -12,10 +12,11 @@ import re
 
 from spanproof.sandbox.scanners.python import attributes, fold
 from spanproof.sandbox.scanners.python.flow import COMPREHENSIONS
-from spanproof.sandbox.scanners.python.machine import Arguments, Evaluator, Machine
+from spanproof.sandbox.scanners.python.machine import Evaluator, Machine
 from spanproof.sandbox.scanners.python.names import BUILTINS, COMMON_ALIASES, KNOWN_MODULES, SINKS, canonical
 from spanproof.sandbox.scanners.python.paths import split_date_format
-from spanproof.sandbox.scanners.python.values import (
+from spanproof.sandbox.scanners.reader.state import Arguments
+from spanproof.sandbox.scanners.reader.values import (
     ANY,
     CLEAN,
     NAME,
@@ -45,8 +46,7 @@ from spanproof.sandbox.scanners.python.values import (
 def operate(m: Machine, kind: type[ast.operator], left: Value, right: Value, node: ast.expr) -> Value:
     """What an operator gives, alternatives included."""
     for value in (left, right):
-        if isinstance(value, Ref) and value.name == "os.environ":
-            m.call(Ref("os.environ.copy"), Arguments([], {}), node)
+        m.read_environment(value, node)
     lefts, rights = options_of(left), options_of(right)
     if len(lefts) * len(rights) == 1:
         return _operate_one(m, kind, left, right, node)
@@ -296,8 +296,7 @@ def _formatted(m: Machine, node: ast.FormattedValue) -> Value:
             return text_value(split_date_format(text), NAME)
         plain = text is not None and _NUMERIC_FORMAT.match(text) is not None
         return Unknown(NAME if plain else taint_of(value) | ANY)
-    if isinstance(value, Ref) and value.name == "os.environ":
-        m.call(Ref("os.environ.copy"), Arguments([], {}), node.value)
+    m.read_environment(value, node.value)
     if isinstance(value, Ref | Instance | Items | Mapping | Function):
         folded = fold.fold(str, [value], {})
         return folded if folded is not None else Unknown(taint_of(value))
@@ -330,8 +329,7 @@ def _dictionary(m: Machine, node: ast.Dict) -> Value:
                 rest.extend(value.rest)
                 keys.extend(value.keys)
             else:
-                if isinstance(value, Ref) and value.name == "os.environ":
-                    m.call(Ref("os.environ.copy"), Arguments([], {}), item)
+                m.read_environment(value, item)
                 rest.append(value)
             continue
         given = m.evaluate(key)

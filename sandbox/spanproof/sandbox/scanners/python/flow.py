@@ -14,9 +14,10 @@ from itertools import islice
 from typing import Final
 
 from spanproof.sandbox.scanners.python import attributes, fold
-from spanproof.sandbox.scanners.python.machine import Arguments, Evaluator, Executor, Flow, Machine
+from spanproof.sandbox.scanners.python.machine import Evaluator, Executor, Flow, Machine
 from spanproof.sandbox.scanners.python.parse import nodes_below
-from spanproof.sandbox.scanners.python.values import (
+from spanproof.sandbox.scanners.reader.state import Arguments
+from spanproof.sandbox.scanners.reader.values import (
     ANY,
     CALLABLE,
     CLEAN,
@@ -27,7 +28,6 @@ from spanproof.sandbox.scanners.python.values import (
     Instance,
     Items,
     Mapping,
-    Ref,
     Scope,
     Span,
     Unknown,
@@ -157,12 +157,11 @@ def puts_text_together(loop: Sequence[ast.AST]) -> bool:
 
 def iterated(m: Machine, value: Value, node: ast.expr) -> Value:
     """What a loop over a value goes through."""
-    if isinstance(value, Ref) and value.name == "os.environ":
-        m.call(Ref("os.environ.__iter__"), Arguments([], {}), node)
+    m.read_environment(value, node, "__iter__")
     if isinstance(value, Instance):
         method = attributes.method_of(value, "__iter__")
         if method is not None:
-            return m.call(method, Arguments([], {}), node)
+            return m.call(method, Arguments([]), node)
     return value
 
 

@@ -8,47 +8,25 @@ from __future__ import annotations
 
 import builtins
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.catalogue import read_sections
+from spanproof.sandbox.scanners.reader.effects import read_effects
+from spanproof.sandbox.words import words
 
 KNOWLEDGE: Final = read_sections("python")
 LIBRARIES: Final = read_sections("libraries")
 
 
-class Effect(NamedTuple):
-    """One thing a call does; `position` -1 is the receiver, -2 no argument at all.
-
-    `unless` names a keyword that, given as true, makes it harmless.
-    """
-
-    kind: str
-    position: int
-    keyword: str
-    unless: str = ""
-
-
-def _parse(table: dict[str, str]) -> dict[str, tuple[Effect, ...]]:
-    return {
-        name: tuple(_effect(part.split()) for part in effects.split(";")) for name, effects in table.items()
-    }
-
-
-def _effect(words: list[str]) -> Effect:
-    kind = words[0]
-    if words[-2:-1] == ["unless"]:
-        return Effect(kind, -2, words[1], words[3])
-    if len(words) == 3:
-        return Effect(kind, int(words[1]), words[2])
-    return Effect(kind, -1 if kind == "pathself" else -2, words[1] if len(words) > 1 else "")
-
-
-SINKS: Final = _parse(KNOWLEDGE["calls"] | LIBRARIES["calls"])
+SINKS: Final = read_effects(KNOWLEDGE["calls"] | LIBRARIES["calls"])
 """Effects by resolved name."""
 
-METHOD_SINKS: Final = _parse(KNOWLEDGE["methods"] | LIBRARIES["methods"])
+METHOD_SINKS: Final = read_effects(KNOWLEDGE["methods"] | LIBRARIES["methods"])
 """Effects by method name, where the receiver's class is not known."""
+
+TARGETS: Final = words_of(LIBRARIES["inert"], "targets")
+"""Arguments, entries and attributes of objects of libraries that say where they go."""
 
 
 BUILTINS: Final = frozenset(name for name in dir(builtins) if not name.startswith("_")) | {
@@ -103,3 +81,11 @@ def canonical(name: str) -> str:
 def module_of(name: str) -> str:
     """The top-level module of a canonical name."""
     return name.partition(".")[0].removesuffix("()")
+
+
+SENSITIVE: Final = words(
+    "os sys subprocess builtins socket shutil importlib posix ctypes pathlib io codecs runpy pty http"
+    " http.client urllib urllib.request requests httpx tempfile multiprocessing signal pickle webbrowser"
+    " ftplib smtplib"
+)
+"""Modules whose functions reach outside: what is taken out of them by an unknown name may be one."""

@@ -15,10 +15,11 @@ from typing import Final
 
 from spanproof.sandbox.catalogue import by_word
 from spanproof.sandbox.scanners.boundary import Action
-from spanproof.sandbox.scanners.python import attributes, effects, fold, targets
-from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model, gives, passes_on
+from spanproof.sandbox.scanners.python import attributes, effects, fold
+from spanproof.sandbox.scanners.python.machine import Machine, Model, gives, passes_on
 from spanproof.sandbox.scanners.python.names import KNOWLEDGE, SINKS
-from spanproof.sandbox.scanners.python.values import (
+from spanproof.sandbox.scanners.reader.state import Arguments
+from spanproof.sandbox.scanners.reader.values import (
     NAME,
     UNKNOWN,
     Const,
@@ -57,14 +58,14 @@ def _path_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr
     who = f"pathlib.Path.{method}"
     action = ACTIONS.get(method)
     if action is not None:
-        targets.judge_path(m, action, owner, who, node)
+        m.judge_path(action, owner, who, node)
     if method == "open":
         return m.call(Ref("open"), Arguments([owner, *arguments.positional], arguments.named), node)
     if method in {"rename", "replace", "symlink_to", "hardlink_to", "link_to"}:
         target = arguments.get(0, "target")
         if target is not None:
             reads = method in {"symlink_to", "hardlink_to"}
-            targets.judge_path(m, Action.READ if reads else Action.WRITE, target, who, node)
+            m.judge_path(Action.READ if reads else Action.WRITE, target, who, node)
         return target
     if method in {"iterdir", "glob", "rglob", "walk"}:
         below = text_value((*owner.pieces, "" if owner.pieces[-1] == "/" else "/", None), NAME)

@@ -5,26 +5,21 @@ call, or a review where the source is not known. Nothing is executed or unpickle
 opcode.
 """
 
-# ruff: noqa: ARG001 - functions of one table share one signature
-
 from __future__ import annotations
 
 import ast
 import io
 import pickletools
 import re
-import shlex
-from collections.abc import Sequence
 from typing import Final
 
-from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.context import MAX_NESTING
 from spanproof.sandbox.scanners.python import attributes
-from spanproof.sandbox.scanners.python.machine import Arguments, Machine
-from spanproof.sandbox.scanners.python.targets import Call, Check
-from spanproof.sandbox.scanners.python.values import (
-    NAME,
+from spanproof.sandbox.scanners.python.machine import Machine
+from spanproof.sandbox.scanners.reader.effects import Call, Check, command_line
+from spanproof.sandbox.scanners.reader.state import Arguments
+from spanproof.sandbox.scanners.reader.values import (
     UNKNOWN,
     Const,
     Instance,
@@ -32,16 +27,12 @@ from spanproof.sandbox.scanners.python.values import (
     Mapping,
     Ref,
     Scope,
-    Taint,
     Unknown,
     Value,
-    join_all,
     options_of,
     pieces_of,
     taint_of,
-    text_value,
 )
-from spanproof.sandbox.scanners.sql import Connection, scan_sent
 
 _SAFE_PICKLED = re.compile(
     r"^(?:(?:builtins|__builtin__)\.(?:set|frozenset|bytearray|complex|range|slice|object|list|dict|tuple|int"
@@ -57,36 +48,18 @@ _MAX_OPCODES = 200_000
 _YAML_CODE = re.compile(r"!!python/|tag:yaml\.org,2002:python/|!<tag:yaml")
 
 
-def run_command(m: Machine, pieces: Pieces, taint: Taint, who: str, node: ast.expr) -> None:
-    """Scan a command line; holes in it become variables that nothing sets."""
-    if "network" in taint and all(piece is None for piece in pieces):
-        m.add("exec.download", node, f"{who} runs what came over the network")
-        return
-    if pieces and pieces[0] is None:
-        m.add("command.dynamic", node, f"{who} runs a command that is not known")
-        return
-    text = "".join("$__unknown" if piece is None else piece for piece in pieces)
-    nested.scan("bash", m.context.nested(m.place(node), f"{who} runs a command: "), text)
-
-
-def run_sql(m: Machine, pieces: Pieces, who: str, node: ast.expr, connection: Connection) -> None:
-    """Scan a statement that is sent to a database."""
-    inner = m.context.nested(m.place(node), f"{who.removeprefix('?.')} runs a statement: ")
-    scan_sent(inner, pieces, connection)
-
-
-def code_effect(call: Call, value: Value) -> Value | None:
+def _code(call: Call[Machine], value: Value) -> Value | None:
     """`exec`, `eval` and their like: what folds to source is read in its turn."""
     namespaces = [call.arguments.get(index, name) for index, name in ((1, "globals"), (2, "locals"))]
     given = [one for one in namespaces if isinstance(one, Mapping)] if call.name in {"exec", "eval"} else []
     if not given:
-        return join_all(_run_source(call.m, call.name, option, call.node) for option in options_of(value))
+        return _run_source(call.m, call.name, value, call.node)
     outer = call.m.scope
     call.m.scope = Scope(outer)
     for namespace in given:
         call.m.scope.names.update({str(key): entry for key, entry in namespace.entries.items()})
     try:
-        return join_all(_run_source(call.m, call.name, option, call.node) for option in options_of(value))
+        return _run_source(call.m, call.name, value, call.node)
     finally:
         given[-1].entries.update(call.m.scope.names)
         call.m.scope = outer
@@ -116,37 +89,35 @@ def run_annotations(m: Machine, node: ast.expr) -> None:
                 _read_source(m, "eval", annotation.value, node)
 
 
-def pickle_effect(call: Call, value: Value) -> Value | None:
+def _pickle(call: Call[Machine], value: Value) -> Value | None:
     """Unpickling: what the pickle would call is judged."""
-    return join_all(_unpickle(call.m, call.name, option, call.node) for option in options_of(value))
+    return _unpickle(call.m, call.name, value, call.node)
 
 
-def pickle_file_effect(call: Call, value: Value) -> Value | None:
+def _pickle_file(call: Call[Machine], value: Value) -> Value | None:
     """Unpickling from a file object; one over known bytes is read like them."""
-    for option in options_of(value):
-        inner = option.owner if isinstance(option, Ref) and option.name == "io.BytesIO()" else None
-        _unpickle(call.m, call.name, inner if inner is not None else option, call.node)
+    inner = value.owner if isinstance(value, Ref) and value.name == "io.BytesIO()" else None
+    _unpickle(call.m, call.name, inner if inner is not None else value, call.node)
     return None
 
 
-def yaml_effect(call: Call, value: Value) -> Value | None:
+def _yaml(call: Call[Machine], value: Value) -> Value | None:
     """`yaml.load`, harmless with a safe loader."""
     loader = call.arguments.get(1, "Loader")
     if isinstance(loader, Ref) and "Safe" in loader.name:
         return None
-    return unsafe_yaml_effect(call, value)
+    return _unsafe_yaml(call, value)
 
 
-def unsafe_yaml_effect(call: Call, value: Value) -> Value | None:
+def _unsafe_yaml(call: Call[Machine], value: Value) -> Value | None:
     """A YAML loader that builds any object."""
-    for option in options_of(value):
-        if isinstance(option, Const) and isinstance(option.value, str):
-            if _YAML_CODE.search(option.value):
-                call.add("deserialize.code", f"{call.name} builds objects a YAML text names")
-        elif "network" in taint_of(option):
-            call.add("deserialize.code", f"{call.name} builds any object from what came over the network")
-        else:
-            call.add("deserialize.untrusted", f"{call.name} can build any object")
+    if isinstance(value, Const) and isinstance(value.value, str):
+        if _YAML_CODE.search(value.value):
+            call.add("deserialize.code", f"{call.name} builds objects a YAML text names")
+    elif "network" in taint_of(value):
+        call.add("deserialize.code", f"{call.name} builds any object from what came over the network")
+    else:
+        call.add("deserialize.untrusted", f"{call.name} can build any object")
     return None
 
 
@@ -215,7 +186,7 @@ def _round_trip(m: Machine, value: Value, node: ast.expr) -> Value:
         method = attributes.method_of(value, name)
         if method is None:
             continue
-        for reduced in options_of(m.call(method, Arguments([], {}), node)):
+        for reduced in options_of(m.call(method, Arguments([]), node)):
             if isinstance(reduced, Items) and len(reduced.items) >= 2 and isinstance(reduced.items[1], Items):
                 called = reduced.items[0]
                 name = called.name if isinstance(called, Ref) else "a function"
@@ -246,73 +217,45 @@ def _pickled_names(data: bytes) -> tuple[list[str], bool]:
     return names, True
 
 
-def _shell(call: Call, value: Value) -> Value | None:
-    for option in options_of(value):
-        run_command(call.m, pieces_of(option), taint_of(option), call.name, call.node)
-    return None
-
-
-def _argv(call: Call, value: Value) -> Value | None:
-    for option in options_of(value):
-        if isinstance(option, Items):
-            _argv_list(call.m, option, call.arguments, call.function, call.node)
-        else:
-            run_command(call.m, pieces_of(option), taint_of(option), call.name, call.node)
+def _argv(call: Call[Machine], value: Value) -> Value | None:
+    """A program with its arguments, as a list or as a line."""
+    shell = call.arguments.named.get("shell")
+    if isinstance(value, Items) and isinstance(shell, Const) and shell.value and value.items:
+        _run(call, pieces_of(value.items[0]), value)
+    elif isinstance(value, Items):
+        _run_words(call, value)
+    else:
+        _run(call, pieces_of(value), value)
     environment = call.arguments.named.get("env")
     if isinstance(environment, Ref) and environment.name == "os.environ":
         call.crossed(call.boundary.environment(""), "os.environ")
     return None
 
 
-def _argv_list(m: Machine, value: Items, arguments: Arguments, function: Ref, node: ast.expr) -> None:
-    shell = arguments.named.get("shell")
-    if isinstance(shell, Const) and shell.value and value.items:
-        run_command(m, pieces_of(value.items[0]), taint_of(value), function.name, node)
-        return
-    pieces: list[str | None] = []
-    for index, item in enumerate(value.items):
-        if index:
-            pieces.append(" ")
-        pieces.extend(_quoted(pieces_of(item)))
-    if value.more:
-        pieces.extend([" ", None] if pieces else [None])
-    run_command(m, _compact(pieces), taint_of(value), function.name, node)
-
-
-def _spawn_arguments(call: Call, value: Value) -> Value | None:
+def _spawn_arguments(call: Call[Machine], value: Value) -> Value | None:
     # os.execl(path, arg0, arg1, …): the program's own name is given twice.
     rest = call.arguments.positional[call.effect.position + 2 :]
     rest = [one for one in rest if not isinstance(one, Mapping)]
-    _argv_list(
-        call.m, Items([value, *rest], more=call.arguments.more), Arguments([], {}), call.function, call.node
-    )
+    _run_words(call, Items([value, *rest], more=call.arguments.more))
     return None
 
 
-def _spawn(call: Call, value: Value) -> Value | None:
-    _argv_list(
-        call.m,
-        Items(call.arguments.positional[call.effect.position :], more=call.arguments.more),
-        Arguments([], {}),
-        call.function,
-        call.node,
-    )
+def _spawn(call: Call[Machine], value: Value) -> Value | None:
+    rest = call.arguments.positional[call.effect.position + 1 :]
+    _run_words(call, Items([value, *rest], more=call.arguments.more))
     return None
 
 
-def _quoted(pieces: Pieces) -> list[str | None]:
-    return [piece if piece is None else shlex.quote(piece) for piece in pieces]
+def _run_words(call: Call[Machine], words: Items) -> None:
+    _run(call, command_line(words.items, more=words.more), words)
 
 
-def _compact(pieces: Sequence[str | None]) -> Pieces:
-    value = text_value(pieces, NAME)
-    return pieces_of(value)
+def _run(call: Call[Machine], line: Pieces, value: Value) -> None:
+    call.m.run_command(line, taint_of(value), call.name, call.node)
 
 
 CHECKS: Final[dict[str, Check]] = {
-    "shell": _shell,
-    "argv": _argv,
-    "spawnv": _spawn_arguments,
-    "spawn": _spawn,
-}
-"""What judges each kind of start of a program."""
+    "argv": _argv, "spawnv": _spawn_arguments, "spawn": _spawn, "code": _code, "pickle": _pickle,
+    "picklefile": _pickle_file, "yaml": _yaml, "unsafeyaml": _unsafe_yaml,
+}  # fmt: skip
+"""What judges each way to run what a value holds."""

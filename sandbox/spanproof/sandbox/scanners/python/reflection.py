@@ -15,9 +15,10 @@ from typing import Final
 from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.python import attributes
 from spanproof.sandbox.scanners.python.containers import mapping_get
-from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model, gives, passes_on
+from spanproof.sandbox.scanners.python.machine import Machine, Model, gives, passes_on
 from spanproof.sandbox.scanners.python.names import KNOWLEDGE, canonical
-from spanproof.sandbox.scanners.python.values import (
+from spanproof.sandbox.scanners.reader.state import Arguments
+from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
     CLEAN,
     UNKNOWN,
@@ -36,14 +37,6 @@ from spanproof.sandbox.scanners.python.values import (
     options_of,
     taint_of,
 )
-from spanproof.sandbox.words import words
-
-SENSITIVE: Final = words(
-    "os sys subprocess builtins socket shutil importlib posix ctypes pathlib io codecs runpy pty http"
-    " http.client urllib urllib.request requests httpx tempfile multiprocessing signal pickle webbrowser"
-    " ftplib smtplib"
-)
-"""Modules whose functions reach outside: what is taken out of them by an unknown name may be one."""
 
 
 def _getattr(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -55,7 +48,7 @@ def _getattr(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) ->
         text = constant_text(option)
         if text is not None:
             found.append(attributes.load(m, owner, text, node))
-        elif isinstance(owner, Ref) and owner.name in SENSITIVE:
+        elif isinstance(owner, Ref) and owner.name in m.sensitive:
             m.add("attribute.dynamic", node, f"takes an attribute that is not known out of {owner.name}")
             found.append(UNKNOWN)
         else:

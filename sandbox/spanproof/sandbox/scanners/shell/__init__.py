@@ -15,8 +15,7 @@ from spanproof.sandbox.scanners.source import START, Source
 def scan(context: Context, source: Source) -> None:
     """Report what a shell script would do beyond its boundary."""
     from spanproof.sandbox.scanners.shell import commands, flow
-    from spanproof.sandbox.scanners.shell.syntax import TooSlow
-    from spanproof.sandbox.scanners.shell.walk import Shell
+    from spanproof.sandbox.scanners.shell.walk import Shell, TooSlow
 
     try:
         Shell(context, source.text, {**commands.HANDLERS, **flow.HANDLERS}).read()

@@ -15,9 +15,8 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.shell import filters
-from spanproof.sandbox.scanners.shell.catalogue import VALUED
+from spanproof.sandbox.scanners.shell.catalogue import VALUED, split_options
 from spanproof.sandbox.scanners.shell.network import values_of
-from spanproof.sandbox.scanners.shell.options import split_options
 from spanproof.sandbox.scanners.shell.program_texts import judge_awk, judge_sed
 from spanproof.sandbox.scanners.shell.state import HOLE, NOTHING, Stream, Words, known
 from spanproof.sandbox.scanners.shell.walk import Handler, Shell

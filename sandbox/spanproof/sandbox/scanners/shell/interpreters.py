@@ -17,8 +17,8 @@ from tree_sitter import Node
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.context import MAX_NESTING
+from spanproof.sandbox.scanners.shell.catalogue import split_options
 from spanproof.sandbox.scanners.shell.network import judge_sources
-from spanproof.sandbox.scanners.shell.options import split_options
 from spanproof.sandbox.scanners.shell.state import (
     NOTHING,
     UNKNOWN_STREAM,

@@ -12,8 +12,7 @@ from typing import Final
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
-from spanproof.sandbox.scanners.shell.catalogue import FETCH_OPTIONS, NETWORK_KINDS
-from spanproof.sandbox.scanners.shell.options import split_options
+from spanproof.sandbox.scanners.shell.catalogue import FETCH_OPTIONS, NETWORK_KINDS, split_options
 from spanproof.sandbox.scanners.shell.state import EMPTY, HOLE, Stream, Words, known
 from spanproof.sandbox.scanners.shell.walk import Shell
 from spanproof.sandbox.scanners.sql import Connection, Database, connection_of_url, is_held, scan_sent

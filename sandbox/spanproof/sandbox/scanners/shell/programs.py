@@ -30,11 +30,12 @@ from spanproof.sandbox.scanners.shell.catalogue import (
     WRAPPER_OPERANDS,
     WRAPPER_VALUED,
     WRAPPERS,
+    after_options,
+    split_options,
 )
 from spanproof.sandbox.scanners.shell.files import operands_in_role
 from spanproof.sandbox.scanners.shell.interpreters import run_interpreter, run_shell, run_word
 from spanproof.sandbox.scanners.shell.network import send_statements, values_of
-from spanproof.sandbox.scanners.shell.options import after_options, split_options
 from spanproof.sandbox.scanners.shell.state import (
     HOLE,
     MAX_ALTERNATIVES,
