@@ -18,6 +18,8 @@ from spanproof.sandbox.scanners.python.parse import column_of, nodes_below
 from spanproof.sandbox.scanners.source import Place, Source
 from spanproof.sandbox.scanners.weak_python import JUDGES, KNOWLEDGE, WORDS, Names
 
+LANGUAGES: Final = frozenset({"python", "javascript", "typescript", "bash"})
+
 _MESSAGES: Final = KNOWLEDGE["messages"]
 _WORDS: Final = words_of(WORDS, "words")
 
