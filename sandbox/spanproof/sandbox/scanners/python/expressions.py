@@ -13,8 +13,8 @@ import re
 from spanproof.sandbox.scanners.python import attributes, fold
 from spanproof.sandbox.scanners.python.flow import COMPREHENSIONS
 from spanproof.sandbox.scanners.python.machine import Evaluator, Machine
+from spanproof.sandbox.scanners.python.models import split_date_format
 from spanproof.sandbox.scanners.python.names import BUILTINS, COMMON_ALIASES, KNOWN_MODULES, SINKS, canonical
-from spanproof.sandbox.scanners.python.paths import split_date_format
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     ANY,
