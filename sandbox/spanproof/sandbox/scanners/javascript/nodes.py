@@ -13,7 +13,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from spanproof.sandbox.scanners.javascript import effects, fold
+from spanproof.sandbox.scanners.javascript import effects
 from spanproof.sandbox.scanners.javascript.script import GLOBALS, SINKS, NodeHandler, Script
 from spanproof.sandbox.scanners.javascript.values import (
     UNDEFINED,
@@ -22,6 +22,8 @@ from spanproof.sandbox.scanners.javascript.values import (
     Method,
     Object,
     concatenate,
+    fold_function,
+    fold_method,
     is_unknown,
     of_any_length,
     origin_of,
@@ -122,7 +124,7 @@ def _call_method(script: Script, function: Method, arguments: list[Value], node:
         return _change_array(script, function.owner, function.name, arguments)
     if isinstance(function.owner, Object) and function.owner.is_map and arguments:
         return _of_map(script, function.owner, function.name, arguments, node)
-    folded = fold.method(function.owner, function.name, arguments)
+    folded = fold_method(function.owner, function.name, arguments)
     if folded is not None:
         return folded
     if isinstance(function.owner, Items) and function.name in _READING:
@@ -267,7 +269,7 @@ def _call_reference(script: Script, function: Ref, arguments: list[Value], node:
         return script.member(arguments[0], known, node) if known is not None else UNKNOWN
     if name == "Reflect.apply" and len(arguments) > 2 and isinstance(arguments[2], Items):
         return _call_one(script, arguments[0], list(arguments[2].items), node)
-    folded = fold.function(name, arguments)
+    folded = fold_function(name, arguments)
     if folded is not None:
         return folded
     result = effects.apply(script, name, arguments, node)

@@ -14,7 +14,6 @@ from spanproof.sandbox.scanners.python import (
     effects,
     fold,
     models,
-    unknown_calls,
 )
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS, module_of
@@ -78,7 +77,7 @@ def call(m: Machine, function: Value, arguments: Arguments, node: ast.expr) -> V
         return UNKNOWN if method is None else call(m, method, arguments, node)
     if "callable" in function.taint:
         m.add("exec.dynamic", node, "calls a function that is not known, which may reach outside")
-    unknown_calls.check_unknown_call(m, function, arguments, node)
+    effects.check_unknown_call(m, function, arguments, node)
     _hand_over(m, arguments, node)
     return Unknown(_carried(m, arguments))
 
@@ -247,8 +246,8 @@ def _effects_and_result(m: Machine, function: Ref, arguments: Arguments, node: a
         effects.check_module(m, name, node)
     effects.check_environment_escape(m, arguments, node)
     if found is None:
-        unknown_calls.check_unknown_call(m, function, arguments, node)
-        unknown_calls.check_remote(m, name, arguments, node)
+        effects.check_unknown_call(m, function, arguments, node)
+        effects.check_remote(m, name, arguments, node)
     follows = found is not None and any(effect.kind in {"callback", "thread"} for effect in found)
     _hand_over(m, arguments, node, followed=follows)
     if result is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 
-from spanproof.sandbox.scanners.python import attributes, unknown_calls
+from spanproof.sandbox.scanners.python import attributes, effects
 from spanproof.sandbox.scanners.python.expressions import free_name, make_function, operate
 from spanproof.sandbox.scanners.python.flow import BRANCHES
 from spanproof.sandbox.scanners.python.machine import Executor, Flow, Machine
@@ -121,7 +121,7 @@ def _class(m: Machine, node: ast.ClassDef) -> Flow:
             # A method does not see the names of its class, only those around it.
             function.scope = outer  # type: ignore[attr-defined]
             function.owner = klass  # type: ignore[attr-defined]
-    unknown_calls.check_declared(m, bases, klass.attributes, node)
+    effects.check_declared(m, bases, klass.attributes, node)
     m.classes.append(klass)
     outer.bind(node.name, klass)
     for base in bases:

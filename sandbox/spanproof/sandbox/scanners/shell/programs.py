@@ -16,7 +16,7 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action, Pieces
 from spanproof.sandbox.scanners.pieces import ENTRY, bounded, merged
-from spanproof.sandbox.scanners.shell import files, filters, interpreters, network
+from spanproof.sandbox.scanners.shell import files, interpreters, network
 from spanproof.sandbox.scanners.shell.catalogue import (
     COMMAND_OPTIONS,
     DENIED,
@@ -264,7 +264,7 @@ def _printf(shell: Shell, program: str, arguments: list[Words], stdin: Stream, n
     name = known(arguments[1]) if len(arguments) > 1 and known(arguments[0]) == "-v" else None
     if name is None:
         return operands_in_role(shell, program, "none", arguments, stdin, node)
-    written = filters.written(program, given, given, stdin)
+    written = files.output_of(program, given, given, stdin)
     shell.state.variables[name] = written.words if written is not None else HOLE
     return NOTHING
 
