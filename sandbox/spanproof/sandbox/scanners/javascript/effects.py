@@ -51,7 +51,6 @@ from spanproof.sandbox.scanners.sql import (
     Connection,
     Database,
     connection_of_url,
-    is_held,
     without_database,
 )
 from spanproof.sandbox.words import words
@@ -213,8 +212,7 @@ def _send(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
             option = option.entries.get("text") or option.entries.get("sql") or UNKNOWN
         pieces = pieces_of(option)
         for connection in [one for one in made_here if one.kind is database.kind] or [database]:
-            if pieces != (None,) or is_held(script.context, connection):
-                script.run_sql(pieces, who, node, connection)
+            script.run_sql(pieces, who, node, connection)
     return True
 
 

@@ -175,7 +175,7 @@ def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -
     """The environment as a whole, handed to any call, is read."""
     for value in arguments.all():
         if isinstance(value, Ref) and value.name == "os.environ":
-            m.crossed(m.context.boundary.environment(""), "os.environ", node)
+            m.read_all_variables("os.environ", node)
 
 
 def check_attribute(m: Machine, owner: Ref, name: str, value: Value, node: ast.expr) -> None:

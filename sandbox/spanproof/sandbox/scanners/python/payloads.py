@@ -228,7 +228,7 @@ def _argv(call: Call[Machine], value: Value) -> Value | None:
         _run(call, pieces_of(value), value)
     environment = call.arguments.named.get("env")
     if isinstance(environment, Ref) and environment.name == "os.environ":
-        call.crossed(call.boundary.environment(""), "os.environ")
+        call.m.read_all_variables("os.environ", call.node)
     return None
 
 

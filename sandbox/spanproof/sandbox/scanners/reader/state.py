@@ -46,7 +46,7 @@ from spanproof.sandbox.scanners.reader.values import (
     widen,
 )
 from spanproof.sandbox.scanners.source import Place
-from spanproof.sandbox.scanners.sql import Connection, scan_given, scan_sent
+from spanproof.sandbox.scanners.sql import Connection, is_held, scan_given, scan_sent
 
 T = TypeVar("T")
 
@@ -100,11 +100,44 @@ class Kind(NamedTuple):
 _ALL: Final = Kind()
 
 
-class Reader:
-    """Reads one program. What is different in a language is in the reader of that language."""
+class Reporter:
+    """What reports on one source: the context of its scan, and the places in it."""
 
     language = ""
     """What the ids of its rules begin with."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def place(self, node: Any) -> Place:
+        """The place of a node, in characters."""
+        raise NotImplementedError
+
+    def plain_name(self, name: str) -> str:
+        """A resolved name as people write it."""
+        return name
+
+    def add(self, rule: str, node: Any, message: str, verdict: Verdict | None = None) -> None:
+        """Report one finding; `rule` without the language."""
+        self.context.add(f"{self.language}.{rule}", self.place(node), message, verdict)
+
+    def crossed(self, crossing: Crossing | None, who: str, node: Any) -> bool:
+        """Report a crossing of the boundary, if it is one; `who` is the name of a call or a program."""
+        return self.context.crossed(self.language, crossing, self.place(node), f"{self.plain_name(who)}:")
+
+    def read_all_variables(self, who: str, node: Any) -> None:
+        """Report that the environment as a whole is read."""
+        self.crossed(self.context.boundary.environment(""), who, node)
+
+    def run_sql(self, pieces: Pieces, who: str, node: Any, connection: Connection) -> None:
+        """Scan a statement that is sent to a database, unless it is unknown and held to nothing."""
+        if pieces != (None,) or is_held(self.context, connection):
+            context = self.context.nested(self.place(node), f"{who.removeprefix('?.')} runs a statement: ")
+            scan_sent(context, pieces, connection)
+
+
+class Reader(Reporter):
+    """Reads one program. What is different in a language is in the reader of that language."""
 
     unknown_call = ""
     """What is said of a call that gets a place outside, with its name and that place."""
@@ -126,7 +159,7 @@ class Reader:
     max_call_depth = 0
 
     def __init__(self, context: Context) -> None:
-        self.context = context
+        super().__init__(context)
         self.scope = Scope()
         self.frames: list[Frame] = []
         self.functions: list[Function] = []
@@ -142,17 +175,9 @@ class Reader:
         self.call_limit = 0
         self._next_check = _CHECK_EVERY
 
-    def place(self, node: Any) -> Place:
-        """The place of a node, in characters."""
-        raise NotImplementedError
-
     def call(self, function: Value, arguments: Arguments, node: Any) -> Value:
         """What calling a value gives."""
         raise NotImplementedError
-
-    def plain_name(self, name: str) -> str:
-        """A resolved name as people write it."""
-        return name
 
     def count_step(self) -> None:
         """One node more; some steps check the time, which may end the scan."""
@@ -288,14 +313,6 @@ class Reader:
 
     # --- findings
 
-    def add(self, rule: str, node: Any, message: str, verdict: Verdict | None = None) -> None:
-        """Report one finding; `rule` without the language."""
-        self.context.add(f"{self.language}.{rule}", self.place(node), message, verdict)
-
-    def crossed(self, crossing: Crossing | None, who: str, node: Any) -> bool:
-        """Report a crossing of the boundary, if it is one; `who` is the name of a call."""
-        return self.context.crossed(self.language, crossing, self.place(node), f"{self.plain_name(who)}:")
-
     def judge_path(self, action: Action, value: Value, who: str, node: Any) -> None:
         """Hold a path, in each of its alternatives, against the boundary; of a container each item once."""
         pending, seen = [*options_of(value)], set[int]()
@@ -367,11 +384,6 @@ class Reader:
             return
         text = "".join("$__unknown" if piece is None else piece for piece in pieces)
         nested.scan("bash", self.context.nested(self.place(node), f"{who} runs a command: "), text)
-
-    def run_sql(self, pieces: Pieces, who: str, node: Any, connection: Connection) -> None:
-        """Scan a statement that is sent to a database."""
-        context = self.context.nested(self.place(node), f"{who.removeprefix('?.')} runs a statement: ")
-        scan_sent(context, pieces, connection)
 
 
 def _widen_over(values: Iterable[Value]) -> Value:

@@ -253,8 +253,7 @@ def _declaration(shell: Shell, node: Node, stdin: Stream) -> Stream:
         and len(node.named_children) == len(fields) <= 1
         and keyword in {"export", "declare", "typeset"}
     ):
-        crossing = shell.context.boundary.environment("")
-        shell.context.crossed("shell", crossing, shell.place(node), f"{keyword}:")
+        shell.read_all_variables(keyword, node)
     return NOTHING
 
 

@@ -267,9 +267,7 @@ def _program_text(
     elif program == "sed":
         judge_sed(shell, text, node)
     elif _JQ_READS.search(text):
-        shell.context.crossed(
-            "shell", shell.context.boundary.environment(""), shell.place(node), f"{program}:"
-        )
+        shell.read_all_variables(program, node)
     return texts, operands
 
 

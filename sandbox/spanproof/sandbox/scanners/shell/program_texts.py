@@ -31,7 +31,7 @@ class Reach(NamedTuple):
 def judge_awk(shell: Shell, text: str, node: Node) -> None:
     """Judge a program of awk."""
     if "ENVIRON" in text:
-        shell.context.crossed("shell", shell.context.boundary.environment(""), shell.place(node), "awk:")
+        shell.read_all_variables("awk", node)
     _judge(shell, "awk", _find_in_awk(text), node)
 
 

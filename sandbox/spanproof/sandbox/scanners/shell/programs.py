@@ -147,8 +147,7 @@ def _wrapper(shell: Shell, program: str, arguments: list[Words], stdin: Stream, 
     if program in {"sudo", "doas"}:
         shell.add("privilege.change", node, f"{program} runs a command as another user")
     if program == "env" and not arguments:
-        crossing = shell.context.boundary.environment("")
-        shell.context.crossed("shell", crossing, shell.place(node), "env:")
+        shell.read_all_variables("env", node)
         return Stream(HOLE, frozenset({"environment"}))
     if program == "command" and arguments and _LOOKS_UP.fullmatch(known(arguments[0]) or ""):
         return UNKNOWN_STREAM
@@ -271,7 +270,7 @@ def _printf(shell: Shell, program: str, arguments: list[Words], stdin: Stream, n
 
 def _set(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     if not arguments:
-        shell.context.crossed("shell", shell.context.boundary.environment(""), shell.place(node), "set:")
+        shell.read_all_variables("set", node)
     texts = [known(argument) for argument in arguments]
     if "--" in texts:
         shell.state.positional = tuple(arguments[texts.index("--") + 1 :])

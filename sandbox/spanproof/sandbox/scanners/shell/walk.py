@@ -20,6 +20,7 @@ from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.literals import find_place
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import merged
+from spanproof.sandbox.scanners.reader.state import Reporter
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
     HOLE,
@@ -118,13 +119,15 @@ Handler = Callable[["Shell", str, list[Words], Stream, Node], Stream]
 """Judges one command: the shell, the program, its operands, what it reads; gives what it writes."""
 
 
-class Shell:
+class Shell(Reporter):
     """Reads one script; a nested one begins with the state it is given."""
+
+    language = "shell"
 
     def __init__(
         self, context: Context, text: str, handlers: Mapping[str, NodeHandler], state: State | None = None
     ) -> None:
-        self.context = context
+        super().__init__(context)
         self._handlers = handlers
         self.script = Script(text)
         self.state = state or State()
@@ -172,10 +175,6 @@ class Shell:
         """The place of a node, in characters."""
         return self.script.place(node)
 
-    def add(self, rule: str, node: Node, message: str, verdict: Verdict | None = None) -> None:
-        """Report one finding; `rule` without the language."""
-        self.context.add(f"shell.{rule}", self.place(node), message, verdict)
-
     def judge_literals(self, word: Words, who: str, node: Node) -> None:
         """Review a path or URL outside that a word names, whatever it is for."""
         for pieces in word:
@@ -194,8 +193,7 @@ class Shell:
             head = pieces[0]
             if head == "" and len(pieces) == 1:
                 continue
-            crossing = self.context.boundary.path(action, pieces)
-            self.context.crossed("shell", crossing, self.place(node), f"{who}:")
+            self.crossed(self.context.boundary.path(action, pieces), who, node)
 
     def run_substitutions(self, word: Words, who: str, node: Node) -> None:
         """Read the command substitutions in a text that the shell expands once more."""
@@ -314,7 +312,7 @@ class Shell:
             return
         crossing = self.context.boundary.environment(name)
         if crossing is not None and _SECRET_NAME.search(name):
-            self.context.crossed("shell", crossing, self.place(node), f"${name}:")
+            self.crossed(crossing, f"${name}", node)
         elif crossing is not None:
             self.add(crossing.rule, node, f"${name}: {crossing.message}", Verdict.REVIEW)
 
