@@ -14,14 +14,13 @@ import secrets as random_source
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import Final
 
 from spanproof.sandbox.policy import Policy
-from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Boundary
 from spanproof.sandbox.scanners.context import Context, OutOfTime, clock
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
+from spanproof.sandbox.scanners.nested import scan_by
 from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.rules import PatternRule, find_rule
 from spanproof.sandbox.scanners.scanner import Scanner
@@ -238,30 +237,16 @@ def _of_patterns(name: str, rules: Sequence[PatternRule]) -> Scanner:
 def default_scanners() -> list[Scanner]:
     """Every scanner, cheapest first."""
     return [
-        Scanner("text", None, _read_by("characters")),
-        Scanner("secrets", None, _read_by("secrets")),
-        Scanner("urls", None, _read_by("urls")),
-        Scanner("personal", None, _read_by("personal")),
-        Scanner("python", frozenset({"python"}), _read_by("python")),
-        Scanner("shell", frozenset({"bash"}), _read_by("shell")),
-        Scanner("sql", frozenset({"sql"}), _read_by("sql")),
-        Scanner("javascript", frozenset({"javascript", "typescript"}), _read_by("javascript")),
+        Scanner("text", None, scan_by("characters")),
+        Scanner("secrets", None, scan_by("secrets")),
+        Scanner("urls", None, scan_by("urls")),
+        Scanner("personal", None, scan_by("personal")),
+        Scanner("python", frozenset({"python"}), scan_by("python")),
+        Scanner("shell", frozenset({"bash"}), scan_by("shell")),
+        Scanner("sql", frozenset({"sql"}), scan_by("sql")),
+        Scanner("javascript", frozenset({"javascript", "typescript"}), scan_by("javascript")),
         Scanner(
-            "weaknesses", frozenset({"python", "bash", "javascript", "typescript"}), _read_by("weaknesses")
+            "weaknesses", frozenset({"python", "bash", "javascript", "typescript"}), scan_by("weaknesses")
         ),
-        Scanner("prompts", frozenset({"text", "markdown"}), _read_by("prompts")),
+        Scanner("prompts", frozenset({"text", "markdown"}), scan_by("prompts")),
     ]
-
-
-def _read_by(module: str) -> nested.Scan:
-    """The `scan` of a module here, imported with its parser by the scan that needs it."""
-
-    def scan(context: Context, source: Source) -> None:
-        import_module(f"spanproof.sandbox.scanners.{module}").scan(context, source)
-
-    return scan
-
-
-nested.register("python", _read_by("python"))
-nested.register("bash", _read_by("shell"))
-nested.register("javascript", _read_by("javascript"))
