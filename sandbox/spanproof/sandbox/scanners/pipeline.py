@@ -26,7 +26,7 @@ from spanproof.sandbox.scanners.rules import PatternRule, find_rule
 from spanproof.sandbox.scanners.scanner import Scanner
 from spanproof.sandbox.scanners.source import DATA_LANGUAGES, START, Source, canonical_language
 from spanproof.sandbox.scanners.voting import Vote, decide
-from spanproof.sandbox.scanners.worker_process import LongSources, WorkerEnded, has_plugins, load_scanners
+from spanproof.sandbox.scanners.worker_process import LongSources, WorkerEnded, load_scanners
 
 MAX_CHARACTERS: Final = 2_000_000
 """A longer source is denied; no agent writes one, and trees of it would not fit in memory."""
@@ -69,7 +69,9 @@ class Pipeline:
         """
         self.policy = policy
         self._boundary = Boundary(policy)
-        self._scanners = tuple([*own_scanners(policy), *_plugins(policy)] if scanners is None else scanners)
+        self._scanners = tuple(
+            scanners if scanners is not None else own_scanners(policy) + load_scanners(policy)
+        )
         self._weights = dict(policy.weights)
         self._narrowed: dict[tuple[int, ...], Pipeline] = {}
         self._making = threading.Lock()
@@ -170,7 +172,9 @@ class Pipeline:
             if self._long is None:
                 self._long = LongSources(self.policy, self._salt)
         try:
-            return self._long.scan(whole, source, self.policy.scanner_time_s or _long_budget(source))
+            # Code of a million characters takes 2 s where that was measured.
+            budget = _LONG_BASE_S + _LONG_S_PER_CHARACTER * len(source.text)
+            return self._long.scan(whole, source, self.policy.scanner_time_s or budget)
         except (OutOfTime, OSError) as failure:
             whole.add("too-complex", START, f"could not be judged: {failure}")
             return [Vote("pipeline", Verdict.REVIEW, failed=True)]
@@ -205,11 +209,6 @@ def strictest_verdict(findings: Sequence[Finding]) -> Verdict:
     return Verdict.REVIEW if Verdict.REVIEW in found else Verdict.ALLOW
 
 
-def _long_budget(source: Source) -> float:
-    # Code of a million characters takes 2 s where that was measured.
-    return _LONG_BASE_S + _LONG_S_PER_CHARACTER * len(source.text)
-
-
 def _reads_a_language(scanner: Scanner) -> bool:
     return scanner.languages is not None and not scanner.keeps_time
 
@@ -221,10 +220,6 @@ def own_scanners(policy: Policy) -> list[Scanner]:
         if rules:
             scanners.append(_of_patterns(name, rules))
     return scanners
-
-
-def _plugins(policy: Policy) -> list[Scanner]:
-    return load_scanners(policy) if has_plugins(policy) else []
 
 
 def _of_patterns(name: str, rules: Sequence[PatternRule]) -> Scanner:

@@ -222,6 +222,9 @@ def load_scanners(policy: Policy) -> list[Scanner]:
     Raises:
         PolicyError: one of them cannot be loaded.
     """
+    named_here = policy.bandit or policy.toxicity or bool(policy.scanner_files)
+    if not named_here and not _are_installed(tuple(sys.path)):
+        return []
     process = WorkerProcess("run_plugins", {"policy": _pack(policy)})
     try:
         answer = process.start()
@@ -244,11 +247,6 @@ def load_scanners(policy: Policy) -> list[Scanner]:
         )
         for index, one in enumerate(answer["scanners"])
     ]
-
-
-def has_plugins(policy: Policy) -> bool:
-    """Whether there is any scanner of the user to run."""
-    return policy.bandit or policy.toxicity or bool(policy.scanner_files) or _are_installed(tuple(sys.path))
 
 
 @cache

@@ -160,16 +160,11 @@ def bind(m: Machine, target: ast.expr, value: Value) -> None:
     elif isinstance(target, ast.Tuple | ast.List):
         _unpack(m, target.elts, value)
     elif isinstance(target, ast.Attribute):
-        _store_attribute(m, m.evaluate(target.value), target.attr, value, target)
+        store_attribute(m, m.evaluate(target.value), target.attr, value, target)
     elif isinstance(target, ast.Subscript):
         _store_item(m, m.evaluate(target.value), m.evaluate(target.slice), value, target)
     elif isinstance(target, ast.Starred):
         bind(m, target.value, value)
-
-
-def store_attribute(m: Machine, owner: Value, name: str, value: Value, node: ast.expr) -> None:
-    """What `setattr(owner, name, value)` does."""
-    _store_attribute(m, owner, name, value, node)
 
 
 def join_path(parts: Sequence[Value], *, as_path: bool) -> Value:
@@ -349,7 +344,8 @@ def _unpack(m: Machine, targets: Sequence[ast.expr], value: Value) -> None:
         bind(m, target, shared)
 
 
-def _store_attribute(m: Machine, owner: Value, name: str, value: Value, node: ast.expr) -> None:
+def store_attribute(m: Machine, owner: Value, name: str, value: Value, node: ast.expr) -> None:
+    """Set an attribute: what `owner.name = value` does."""
     if name in {"__code__", "__globals__", "__builtins__"}:
         m.add("escape.dunder", node, f"replaces {name}")
     for option in options_of(owner):

@@ -44,7 +44,6 @@ from spanproof.sandbox.scanners.reader.values import (
     Text,
     Unknown,
     Value,
-    constant_text,
     join_all,
     options_of,
     pieces_of,
@@ -315,16 +314,6 @@ def _implicit(call: Call[Machine], value: Value) -> Value | None:
     return Ref(f"{call.name}()", NETWORK)
 
 
-def _expression(call: Call[Machine], value: Value) -> Value | None:
-    """A formula over columns: Python, where it calls or goes through attributes."""
-    call.m.judge_statement(value, call.name, call.node)
-    text = constant_text(value)
-    if text is not None and ("@" in text or "__" in text or "(" in text):
-        source = re.sub(r"`[^`]*`", "column", text.replace("@", ""))
-        payloads.run_expression(call.m, source, call.name, call.node)
-    return None
-
-
 def _log_config(call: Call[Machine], value: Value) -> Value | None:
     """Handlers of logging, as a mapping: files, hosts and classes."""
     pending = [value]
@@ -345,17 +334,6 @@ def _log_config(call: Call[Machine], value: Value) -> Value | None:
                 else:
                     pending.append(entry)
     call.add("too-complex", "configures more of logging than is read")
-    return None
-
-
-def _annotations(call: Call[Machine], value: Value) -> Value | None:
-    payloads.run_annotations(call.m, call.node)
-    return None
-
-
-def _doctest(call: Call[Machine], value: Value) -> Value | None:
-    """Examples in the program's own documentation."""
-    payloads.run_examples(call.m, call.node)
     return None
 
 
@@ -450,9 +428,8 @@ CHECKS: Final[dict[str, Check]] = {
     **COMMON, **payloads.CHECKS, **databases.CHECKS,
     "open": _open, "osopen": _os_open, "load": _load, "save": _save, "openfile": _open_file,
     "protocol": _protocol, "proxies": _proxies, "importpath": _import_path, "netrc": _netrc, "model": _model,
-    "expression": _expression, "implicit": _implicit, "logconfig": _log_config, "doctest": _doctest,
-    "annotations": _annotations, "pathself": _path_self, "url": _url, "host": _host, "address": _address,
-    "addresslast": _last_address, "connect": _connect, "envset": _set_environment, "callback": _callback,
-    "thread": _thread,
+    "implicit": _implicit, "logconfig": _log_config, "pathself": _path_self, "url": _url, "host": _host,
+    "address": _address, "addresslast": _last_address, "connect": _connect, "envset": _set_environment,
+    "callback": _callback, "thread": _thread,
 }  # fmt: skip
 """What judges each kind of effect."""

@@ -5,6 +5,8 @@ call, or a review where the source is not known. Nothing is executed or unpickle
 opcode.
 """
 
+# ruff: noqa: ARG001 - functions of one table share one signature
+
 from __future__ import annotations
 
 import ast
@@ -29,6 +31,7 @@ from spanproof.sandbox.scanners.reader.values import (
     Scope,
     Unknown,
     Value,
+    constant_text,
     options_of,
     pieces_of,
     taint_of,
@@ -65,39 +68,41 @@ def _code(call: Call[Machine], value: Value) -> Value | None:
         call.m.scope = outer
 
 
-def run_expression(m: Machine, source: str, who: str, node: ast.expr) -> None:
-    """Read a formula that may hold Python; one that does not parse is reviewed where it could run code."""
-    if m.parse(source.strip()) is not None:
-        _read_source(m, who, source.strip(), node)
-    elif "__" in source:
-        m.add("exec.dynamic", node, f"{who.removeprefix('?.')} runs a formula that cannot be read")
+def _expression(call: Call[Machine], value: Value) -> Value | None:
+    """A formula over columns: Python, where it calls or goes through attributes."""
+    call.m.judge_statement(value, call.name, call.node)
+    text = constant_text(value)
+    if text is not None and ("@" in text or "__" in text or "(" in text):
+        source = re.sub(r"`[^`]*`", "column", text.replace("@", "")).strip()
+        if call.m.parse(source) is not None:
+            _read_source(call.m, call.name, source, call.node)
+        elif "__" in source:
+            call.add("exec.dynamic", f"{call.name.removeprefix('?.')} runs a formula that cannot be read")
+    return None
 
 
-def run_examples(m: Machine, node: ast.expr) -> None:
-    """Read the examples in the program's documentation as the interpreter would run them."""
-    lines = [found[1] for found in _EXAMPLE.finditer(m.text)]
+def _examples(call: Call[Machine], value: Value) -> Value | None:
+    """The examples in the program's documentation, as the interpreter would run them."""
+    lines = [found[1] for found in _EXAMPLE.finditer(call.m.text)]
     if lines:
-        _read_source(m, "exec", "\n".join(lines), node)
+        _read_source(call.m, "exec", "\n".join(lines), call.node)
+    return None
 
 
-def run_annotations(m: Machine, node: ast.expr) -> None:
-    """Read the annotations in the program that are text, as what resolves them evaluates them."""
-    module = m.parse(m.text)
+def _annotations(call: Call[Machine], value: Value) -> Value | None:
+    """The annotations in the program that are text, as what resolves them evaluates them."""
+    module = call.m.parse(call.m.text)
     for one in ast.walk(module) if module is not None else ():
         for annotation in (getattr(one, "annotation", None), getattr(one, "returns", None)):
             if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-                _read_source(m, "eval", annotation.value, node)
-
-
-def _pickle(call: Call[Machine], value: Value) -> Value | None:
-    """Unpickling: what the pickle would call is judged."""
-    return _unpickle(call.m, call.name, value, call.node)
+                _read_source(call.m, "eval", annotation.value, call.node)
+    return None
 
 
 def _pickle_file(call: Call[Machine], value: Value) -> Value | None:
     """Unpickling from a file object; one over known bytes is read like them."""
     inner = value.owner if isinstance(value, Ref) and value.name == "io.BytesIO()" else None
-    _unpickle(call.m, call.name, inner if inner is not None else value, call.node)
+    _unpickle(call, inner if inner is not None else value)
     return None
 
 
@@ -159,22 +164,23 @@ def _read_source(m: Machine, who: str, text: str, node: ast.expr) -> Value:
         m.context = outer
 
 
-def _unpickle(m: Machine, who: str, value: Value, node: ast.expr) -> Value:
+def _unpickle(call: Call[Machine], value: Value) -> Value | None:
+    """Unpickling: what the pickle would call is judged."""
     if isinstance(value, Ref) and value.name == "pickle.dumps()" and value.owner is not None:
-        return _round_trip(m, value.owner, node)
+        return _round_trip(call.m, value.owner, call.node)
     if isinstance(value, Const) and isinstance(value.value, bytes | str):
         data = value.value.encode("latin-1", "replace") if isinstance(value.value, str) else value.value
         names, whole = _pickled_names(data)
         if not whole:
-            m.add("deserialize.untrusted", node, f"{who} loads a pickle that cannot be read to its end")
+            call.add("deserialize.untrusted", f"{call.name} loads a pickle that cannot be read to its end")
         for name in names:
             if not _SAFE_PICKLED.match(name):
-                m.add("deserialize.code", node, f"{who} loads a pickle that calls {name[:80]}")
+                call.add("deserialize.code", f"{call.name} loads a pickle that calls {name[:80]}")
         return UNKNOWN
     if "network" in value.taint:
-        m.add("deserialize.code", node, f"{who} loads what came over the network")
+        call.add("deserialize.code", f"{call.name} loads what came over the network")
     else:
-        m.add("deserialize.untrusted", node, f"{who} loads a pickle, which can call any function")
+        call.add("deserialize.untrusted", f"{call.name} loads a pickle, which can call any function")
     return Unknown(value.taint)
 
 
@@ -255,7 +261,8 @@ def _run(call: Call[Machine], line: Pieces, value: Value) -> None:
 
 
 CHECKS: Final[dict[str, Check]] = {
-    "argv": _argv, "spawnv": _spawn_arguments, "spawn": _spawn, "code": _code, "pickle": _pickle,
-    "picklefile": _pickle_file, "yaml": _yaml, "unsafeyaml": _unsafe_yaml,
+    "argv": _argv, "spawnv": _spawn_arguments, "spawn": _spawn, "code": _code, "pickle": _unpickle,
+    "picklefile": _pickle_file, "yaml": _yaml, "unsafeyaml": _unsafe_yaml, "expression": _expression,
+    "doctest": _examples, "annotations": _annotations,
 }  # fmt: skip
 """What judges each way to run what a value holds."""
