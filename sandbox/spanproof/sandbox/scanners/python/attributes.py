@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.python import fold
 from spanproof.sandbox.scanners.python.machine import Machine
-from spanproof.sandbox.scanners.python.names import BUILTINS, canonical
+from spanproof.sandbox.scanners.python.names import BUILTINS, KNOWLEDGE, canonical
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
@@ -53,14 +53,10 @@ _MAX_NAME = 160
 """Characters of a resolved name; a longer chain of calls is no sink of ours."""
 
 _CONSTANTS = {
-    "os.sep": "/", "os.path.sep": "/", "os.linesep": "\n", "os.curdir": ".", "os.pardir": "..",
-    "os.path.pardir": "..", "os.path.curdir": ".", "os.devnull": "/dev/null", "os.pathsep": ":",
-    "os.name": "posix",
-    "os.extsep": ".", "sys.platform": "linux", "sys.executable": "python3",
-    **{f"string.{name}": getattr(string, name) for name in
-       ("ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "hexdigits", "octdigits",
-       "punctuation", "printable", "whitespace")},
-}  # fmt: skip
+    **KNOWLEDGE["constants"],
+    "os.linesep": "\n",
+    **{f"string.{name}": text for name in string.__all__ if isinstance(text := getattr(string, name), str)},
+}
 
 
 def load(m: Machine, value: Value, name: str, node: ast.expr) -> Value:

@@ -13,7 +13,6 @@ from typing import Final
 from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.reader.effects import read_effects
-from spanproof.sandbox.words import words
 
 KNOWLEDGE: Final = read_sections("python")
 LIBRARIES: Final = read_sections("libraries")
@@ -41,6 +40,9 @@ COMMON_ALIASES: Final = KNOWLEDGE["aliases"]
 
 KNOWN_MODULES: Final = words_of(KNOWLEDGE["known"], "free")
 """Modules a free name may mean: what an earlier step of the session imported."""
+
+SENSITIVE: Final = words_of(KNOWLEDGE["known"], "sensitive")
+"""Modules whose functions reach outside: what is taken out of them by an unknown name may be one."""
 
 LEAKED_MODULES: Final = words_of(KNOWLEDGE["known"], "leaked")
 """Modules that other modules hold as an attribute (`glob.os`), which is a way around an import list."""
@@ -81,11 +83,3 @@ def canonical(name: str) -> str:
 def module_of(name: str) -> str:
     """The top-level module of a canonical name."""
     return name.partition(".")[0].removesuffix("()")
-
-
-SENSITIVE: Final = words(
-    "os sys subprocess builtins socket shutil importlib posix ctypes pathlib io codecs runpy pty http"
-    " http.client urllib urllib.request requests httpx tempfile multiprocessing signal pickle webbrowser"
-    " ftplib smtplib"
-)
-"""Modules whose functions reach outside: what is taken out of them by an unknown name may be one."""

@@ -10,7 +10,8 @@ from typing import Final
 
 from spanproof.sandbox.catalogue import by_word, words_of
 from spanproof.sandbox.scanners.catalogue import read_sections
-from spanproof.sandbox.scanners.shell.state import Words, known
+from spanproof.sandbox.scanners.pieces import ENTRY
+from spanproof.sandbox.scanners.shell.state import OWN_JOB, Words, known
 
 _KNOWLEDGE: Final = read_sections("shell")
 _GROUPS: Final = _KNOWLEDGE["groups"]
@@ -33,6 +34,9 @@ COMMAND_OPTIONS: Final = {
 
 COMMAND_VARIABLES: Final = words_of(_KNOWLEDGE["variables"], "commands")
 LOADING_VARIABLES: Final = words_of(_KNOWLEDGE["variables"], "loading")
+SET_BY_SHELL: Final = words_of(_KNOWLEDGE["variables"], "set")
+PREDEFINED: Final = {**_KNOWLEDGE["predefined"], "IFS": " ", "#": "1", "!": OWN_JOB, "_": ENTRY, "-": ""}
+PLAIN: Final = words_of(_GROUPS, "plain")
 HARMLESS: Final = words_of(_GROUPS, "harmless")
 PROJECT_TOOLS: Final = words_of(_GROUPS, "projecttools")
 

@@ -20,7 +20,7 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.pieces import ENTRY, MAX_TEXT
-from spanproof.sandbox.scanners.shell.catalogue import VALUED, split_options
+from spanproof.sandbox.scanners.shell.catalogue import PLAIN, VALUED, split_options
 from spanproof.sandbox.scanners.shell.network import values_of
 from spanproof.sandbox.scanners.shell.program_texts import judge_awk, judge_sed
 from spanproof.sandbox.scanners.shell.state import HOLE, NOTHING, Stream, Words, joined, known
@@ -29,12 +29,6 @@ from spanproof.sandbox.scanners.shell.words import ansi
 from spanproof.sandbox.words import words
 
 _ENCODED = frozenset({"encoded"})
-_NAMES = words(
-    "date seq wc basename nproc id whoami hostname uname pwd expr bc factor cal uuidgen arch tty"
-    " md5sum sha1sum sha256sum sha512sum cksum stat du df uptime free lscpu logname getconf locale"
-)
-"""Programs that write numbers, names and dates only."""
-
 _KEEPERS = frozenset({"cat", "tac", "tee", "sort", "uniq", "nl", "less", "more"})
 _PICKERS = frozenset({"head", "tail", "shuf"})
 _FORMAT = re.compile(r"%(?:[-+ 0#]*\d{0,4}(?:\.\d{0,4})?)([sdbqxofegcXuiq%])")
@@ -54,7 +48,7 @@ def output_of(
         return stdin  # a part of a plain name is one
     if program in {"ls", "dir", "vdir"}:
         return Stream(((ENTRY,),))
-    if program in _NAMES:
+    if program in PLAIN:
         return Stream(((ENTRY,),)) if program != "pwd" else Stream(((".",),))
     if program == "mktemp":
         return Stream((("/tmp/" + ENTRY,),))  # noqa: S108 - inside the sandbox

@@ -21,11 +21,11 @@ from spanproof.sandbox.scanners.literals import find_place
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import merged
 from spanproof.sandbox.scanners.reader.state import Reporter
+from spanproof.sandbox.scanners.shell.catalogue import SET_BY_SHELL
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
     HOLE,
     NOTHING,
-    SET_BY_SHELL,
     UNKNOWN_STREAM,
     Call,
     Function,
