@@ -12,7 +12,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.python.names import SENSITIVE, SINKS, TARGETS
@@ -67,7 +67,7 @@ class Machine(Reader):
     sinks = SINKS
     sensitive = SENSITIVE
     max_call_depth = 12
-    defaults = {  # noqa: RUF012 - never changed
+    defaults: ClassVar = {
         "dbserver": Const("localhost"), "dbfile": Const(":memory:"), "netrc": Const("~/.netrc"),
         "model": Const(""),
     }  # fmt: skip

@@ -7,9 +7,8 @@ inlining, so that the time of a scan is linear in the size of the source.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from collections.abc import Mapping as Mapping_
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Action, Crossing, Pieces
@@ -153,7 +152,7 @@ class Reader(Reporter):
     sensitive: frozenset[str] = frozenset()
     """Names of calls and of modules that reach outside."""
 
-    defaults: Mapping_[str, Value] = {}
+    defaults: ClassVar[dict[str, Value]] = {}
     """What kinds of effects are judged by where nothing is given."""
 
     max_call_depth = 0
@@ -236,7 +235,8 @@ class Reader(Reporter):
     def change_items(self, owner: Items, added: Sequence[Value] = ()) -> None:
         """Note that a list changes; its order is no longer known in what may run more than once."""
         if self.uncertain:
-            if not owner.more or not all(covers_all(join_all(owner.items), one) for one in added):
+            held = join_all(owner.items)
+            if not owner.more or not all(covers_all(held, one) for one in added):
                 self.changes += 1
             owner.more = True
         if self.frames or self.uncertain:
