@@ -154,7 +154,7 @@ def _pass_on(script: Script, called: Value, how: str, arguments: list[Value], no
 
 
 def _with_this(script: Script, called: Value, this: Value, node: Node) -> Value:
-    """A method called on another object is that object's: `[].map` and `Items.prototype.map` on `this`."""
+    """A method called on another object is that object's: `[].map` and `Array.prototype.map` on `this`."""
     if isinstance(called, Method):
         return script.member(this, called.name, node)
     if isinstance(called, Ref):
