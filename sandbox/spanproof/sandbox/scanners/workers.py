@@ -25,7 +25,12 @@ from spanproof.sandbox.scanners import grammar
 from spanproof.sandbox.scanners.boundary import Boundary
 from spanproof.sandbox.scanners.context import Context, clock
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.sandbox.scanners.plugins import installed_scanners, scanners_in
+from spanproof.sandbox.scanners.plugins import (
+    bandit_scanner,
+    installed_scanners,
+    scanners_in,
+    toxicity_scanner,
+)
 from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.scanner import Scanner
 from spanproof.sandbox.scanners.source import Source
@@ -80,14 +85,8 @@ def load_plugins(policy: Policy) -> list[Scanner]:
     """
     found = [scanner for file in policy.scanner_files for scanner in scanners_in(file)]
     found += installed_scanners()
-    if policy.bandit:
-        from spanproof.sandbox.scanners.bandit import bandit_scanner
-
-        found.append(bandit_scanner())
-    if policy.toxicity:
-        from spanproof.sandbox.scanners.toxicity import toxicity_scanner
-
-        found.append(toxicity_scanner())
+    found += [bandit_scanner()] if policy.bandit else []
+    found += [toxicity_scanner()] if policy.toxicity else []
     return found
 
 

@@ -28,7 +28,7 @@ from spanproof.sandbox.scanners.javascript.values import (
     spread,
     written,
 )
-from spanproof.sandbox.scanners.literals import find_place
+from spanproof.sandbox.scanners.pieces import find_place
 from spanproof.sandbox.scanners.reader.effects import ENVIRONMENT, read_effects
 from spanproof.sandbox.scanners.reader.state import Frame, Reader
 from spanproof.sandbox.scanners.reader.values import (

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Action, Crossing, Pieces
 from spanproof.sandbox.scanners.context import Context
-from spanproof.sandbox.scanners.literals import find_place
 from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.pieces import find_place
 from spanproof.sandbox.scanners.reader.values import (
     ANY,
     MAX_ITEMS,

@@ -13,8 +13,7 @@ from itertools import chain
 from typing import Any, Final
 
 from spanproof.sandbox.scanners.boundary import Pieces
-from spanproof.sandbox.scanners.literals import hides_place
-from spanproof.sandbox.scanners.pieces import MAX_TEXT, merged, widened
+from spanproof.sandbox.scanners.pieces import MAX_TEXT, hides_place, merged, widened
 from spanproof.sandbox.scanners.pieces import covers as pieces_cover
 
 Taint = frozenset[str]

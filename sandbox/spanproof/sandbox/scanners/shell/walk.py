@@ -17,9 +17,8 @@ from tree_sitter import Node
 from spanproof.sandbox.scanners import grammar
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.context import Context
-from spanproof.sandbox.scanners.literals import find_place
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.pieces import merged
+from spanproof.sandbox.scanners.pieces import find_place, merged
 from spanproof.sandbox.scanners.reader.state import Reporter
 from spanproof.sandbox.scanners.shell.catalogue import SET_BY_SHELL
 from spanproof.sandbox.scanners.shell.state import (
