@@ -21,8 +21,8 @@ from tree_sitter import Node
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.pieces import ENTRY, MAX_TEXT
 from spanproof.sandbox.scanners.shell.catalogue import PLAIN, VALUED, split_options
+from spanproof.sandbox.scanners.shell.interpreters import judge_awk, judge_sed
 from spanproof.sandbox.scanners.shell.network import values_of
-from spanproof.sandbox.scanners.shell.program_texts import judge_awk, judge_sed
 from spanproof.sandbox.scanners.shell.state import HOLE, NOTHING, Stream, Words, joined, known
 from spanproof.sandbox.scanners.shell.walk import Handler, Shell
 from spanproof.sandbox.scanners.shell.words import ansi
