@@ -36,7 +36,6 @@ from spanproof.sandbox.scanners.reader.values import (
     CLEAN,
     UNKNOWN,
     Const,
-    Function,
     Items,
     Mapping,
     Path,
@@ -413,23 +412,12 @@ def _callback(call: Call[Machine], value: Value) -> Value | None:
     return call.m.call(value, rest, call.node)
 
 
-def _thread(call: Call[Machine], value: Value) -> Value | None:
-    given = call.arguments.get(
-        call.effect.position + (2 if call.name.endswith(("Thread", "Process")) else 1), "args"
-    )
-    items = given.items if isinstance(given, Items) else []
-    more = given is not None and not isinstance(given, Items)
-    if isinstance(value, Function | Ref):
-        call.m.call(value, Arguments(items, {}, more), call.node)
-    return None
-
-
 CHECKS: Final[dict[str, Check]] = {
     **COMMON, **payloads.CHECKS, **databases.CHECKS,
     "open": _open, "osopen": _os_open, "load": _load, "save": _save, "openfile": _open_file,
     "protocol": _protocol, "proxies": _proxies, "importpath": _import_path, "netrc": _netrc, "model": _model,
     "implicit": _implicit, "logconfig": _log_config, "pathself": _path_self, "url": _url, "host": _host,
     "address": _address, "addresslast": _last_address, "connect": _connect, "envset": _set_environment,
-    "callback": _callback, "thread": _thread,
+    "callback": _callback, "thread": COMMON["none"],
 }  # fmt: skip
 """What judges each kind of effect."""
