@@ -88,9 +88,13 @@ class Names:
 
     def is_literal(self, node: ast.expr) -> bool:
         """Whether an expression consists of constants alone; computed once for each."""
-        if id(node) not in self._literal:
-            self._literal[id(node)] = is_literal(node)
-        return self._literal[id(node)]
+        known = self._literal.get(id(node))
+        if known is None:
+            parts = node.elts if isinstance(node, ast.List | ast.Tuple) else []
+            parts = [node.left, node.right] if isinstance(node, ast.BinOp) else parts
+            is_whole = isinstance(node, ast.Constant | ast.List | ast.Tuple | ast.BinOp)
+            known = self._literal[id(node)] = is_whole and all(map(self.is_literal, parts))
+        return known
 
     def from_input(self, node: ast.expr) -> bool:
         """Whether a value comes from a user or a request.
@@ -148,15 +152,6 @@ def is_false(node: ast.expr | None) -> bool:
 def is_true(node: ast.expr | None) -> bool:
     """Whether an expression is the constant True."""
     return isinstance(node, ast.Constant) and node.value is True
-
-
-def is_literal(node: ast.expr) -> bool:
-    """Whether an expression consists of constants alone."""
-    if isinstance(node, ast.Constant):
-        return True
-    if isinstance(node, ast.List | ast.Tuple):
-        return all(is_literal(item) for item in node.elts)
-    return isinstance(node, ast.BinOp) and is_literal(node.left) and is_literal(node.right)
 
 
 _SHELLS: Final = words_of(WORDS, "shells")
