@@ -15,7 +15,7 @@ import re
 from string import Formatter, Template
 from typing import Final
 
-from spanproof.sandbox.catalogue import by_word, words_of
+from spanproof.sandbox.catalogue import by_word
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.python import attributes, effects, fold
 from spanproof.sandbox.scanners.python.machine import Machine, Model, gives, passes_on
@@ -712,48 +712,28 @@ def _call_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr
     return m.call(Ref(name, function.taint, function.owner), arguments, node)
 
 
-_SOURCE: Final = passes_on("source")
-
+_MODELS: Final[dict[str, Model]] = {
+    "absolute": _abspath, "attribute": _getattr, "attribute-of": _attrgetter_call, "base": _basename,
+    "container": _container, "date": _date_text, "dict": _dict, "directory": _dirname, "dump": _dumps,
+    "encode": _transparent, "enumerate": _enumerate, "expand": _expandvars, "extreme": _extreme,
+    "filter": _filter, "getter": _getter, "glob": _glob, "here": _here, "import": _import_module,
+    "item-of": _itemgetter_call, "join": _path_join, "keep": _keeps_owner, "list": _listing, "map": _map,
+    "method-of": _methodcaller_call, "named-tuple": _named_tuple, "namespace": _simple_namespace,
+    "next": _next, "partial": _partial, "pass": passes_on("source", "iterable", "sequence"), "path": _path,
+    "reduce": _reduce, "resolve": _resolve_name, "set-attribute": _setattr, "split": _split_extension,
+    "super": _super, "temporary": _temporary, "text": _str, "type": _type, "vars": _vars, "zip": _zip,
+}  # fmt: skip
+"""What the kinds in `data/python.txt` mean."""
 
 MODELS: Final[dict[str, Model]] = {
-    "getattr": _getattr, "object.__getattribute__": _getattr, "type.__getattribute__": _getattr,
-    "inspect.getattr_static": _getattr, "setattr": _setattr, "object.__setattr__": _setattr,
-    "__import__": _import_module, "importlib.import_module": _import_module,
-    "__loader__.load_module": _import_module, "importlib.reload": _SOURCE,
-    "importlib.util.find_spec": _import_module, "importlib.util.module_from_spec": _SOURCE,
-    "pkgutil.resolve_name": _resolve_name, "vars": _vars,
-    "globals": gives(Ref("globals()", CALLABLE)), "locals": gives(Ref("locals()", CALLABLE)),
-    **dict.fromkeys(("operator.attrgetter", "operator.itemgetter", "operator.methodcaller"), _getter),
-    "operator.attrgetter()": _attrgetter_call, "operator.itemgetter()": _itemgetter_call,
-    "operator.methodcaller()": _methodcaller_call,
-    "functools.partial": _partial, "compile": _SOURCE, "ast.parse": _SOURCE,
-    "ast.unparse": _SOURCE, "io.BytesIO": _keeps_owner, "string.Template": _keeps_owner,
-    "io.StringIO": _keeps_owner,
-    "pickle.dumps": _dumps, "jsonpickle.encode": _dumps, "jsonpickle.dumps": _dumps,
+    **{name: _MODELS[kind] for name, kind in by_word(KNOWLEDGE["models"]).items()},
+    "globals": gives(Ref("globals()", CALLABLE)),
+    "locals": gives(Ref("locals()", CALLABLE)),
     "input": gives(Unknown(frozenset({"input"}))),
-    "getpass.getpass": gives(Unknown(frozenset({"secret"}))), "super": _super, "type": _type,
-    "collections.namedtuple": _named_tuple,
-    "types.SimpleNamespace": _simple_namespace, "argparse.Namespace": _simple_namespace,
-    **dict.fromkeys(words_of(KNOWLEDGE["folded"], "transparent"), _transparent),
-    "functools.reduce": _reduce, "map": _map, "filter": _filter, "list": _container, "tuple": _container,
-    "set": _container, "sorted": _container, "reversed": _container, "iter": _container, "next": _next,
-    **dict.fromkeys(
-        ["tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.std.tqdm", "rich.progress.track"],
-        passes_on("iterable", "sequence"),
-    ),
-    "max": _extreme, "min": _extreme, "enumerate": _enumerate, "zip": _zip, "dict": _dict,
-    "pathlib.Path": _path, "pathlib.Path.home": gives(Path(("~",))),
-    "pathlib.Path.cwd": _here, "os.getcwd": _here, "os.path.join": _path_join,
-    "os.path.abspath": _abspath, "os.path.realpath": _abspath, "os.path.normpath": _abspath,
-    "os.path.expanduser": passes_on(""), "os.path.expandvars": _expandvars, "os.path.dirname": _dirname,
-    "os.path.basename": _basename, "os.path.splitext": _split_extension, "os.path.split": _split_extension,
-    "os.listdir": _listing, "os.walk": _listing, "glob.glob": _glob, "glob.iglob": _glob,
-    "tempfile.mkdtemp": _temporary, "tempfile.TemporaryDirectory": _temporary,
-    "tempfile.mktemp": _temporary, "time.strftime": _date_text,
+    "getpass.getpass": gives(Unknown(frozenset({"secret"}))),
+    "pathlib.Path.home": gives(Path(("~",))),
     "tempfile.gettempdir": gives(Const("/tmp")),  # noqa: S108 - inside the sandbox
-    "str": _str,
-    "os.fspath": _str,
-}  # fmt: skip
+}
 """Models by resolved name."""
 
 METHODS: Final[dict[str, Model]] = {
@@ -767,9 +747,7 @@ METHODS: Final[dict[str, Model]] = {
          "expanduser", "as_posix", "relative_to", "link_to", "__str__", "__fspath__"],
         _path_method,
     ),
-    "strftime": _date_text,
-    "join": _join,
-    "format": _format,
+    "strftime": _date_text, "join": _join, "format": _format,
     **dict.fromkeys(("strip", "encode", "decode", "hex", "rstrip"), _text_method),
 }  # fmt: skip
 """Models of methods, by name, for values whose class the program shows."""
