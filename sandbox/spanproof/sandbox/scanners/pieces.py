@@ -11,25 +11,16 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from spanproof.sandbox.scanners.boundary import Action, Boundary, Crossing, Pieces
-from spanproof.sandbox.words import words
+from spanproof.sandbox.catalogue import words_of
+from spanproof.sandbox.scanners.boundary import PLACES, Action, Boundary, Crossing, Pieces
 
 _MOST: Final = 400
 """Characters of a text that are looked at; the others are taken for unknown."""
 
-_SYSTEM: Final = words(
-    "bin boot dev etc home lib lib64 media mnt opt private proc root run sbin srv sys usr var Users Volumes"
-)
-"""First parts of paths that lie on a machine; `/orders/7` is a route."""
-
+_SYSTEM: Final = words_of(PLACES["paths"], "system")
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]{1,20})://(?=[^\s/])")
-_LOCAL_SCHEMES: Final = words(
-    "about blob bolt+local chrome data duckdb inproc ipc jar memory mem pkg resource sqlite urn"
-)
-_ENDS: Final = (
-    "com|org|net|edu|gov|mil|int|io|dev|app|cloud|ai|co|info|biz|me|xyz|online|site|tech|example|test|invalid"
-    "|internal|local|localdomain|lan|corp|intra|onion|[a-z]{2}\\.[a-z]{2}"
-)
+_LOCAL_SCHEMES: Final = words_of(PLACES["schemes"], "local")
+_ENDS: Final = "|".join([*PLACES["hosts"]["ends"].split(), r"[a-z]{2}\.[a-z]{2}"])
 _HOST: Final = re.compile(
     rf"(?:[\w-]{{1,63}}\.){{1,8}}(?:{_ENDS})(?::\d{{1,5}})?|[\w-]{{1,63}}(?:\.[\w-]{{1,63}}){{0,8}}:\d{{2,5}}"
     rf"|(?:[\w-]{{1,63}}\.){{1,8}}(?:{_ENDS}):/\S{{1,200}}"
