@@ -9,7 +9,7 @@ import pytest
 from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.sandbox.scanners.python.sinks import LIBRARIES
+from spanproof.sandbox.scanners.python.names import LIBRARIES
 
 _LINES = (Path(__file__).parent / "packages.txt").read_text(encoding="utf-8").splitlines()
 _PACKAGES = sorted(

@@ -9,28 +9,20 @@ from __future__ import annotations
 import ipaddress
 import posixpath
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.policy import Policy
-from spanproof.sandbox.words import words
+from spanproof.sandbox.scanners.catalogue import read_sections
 
 Pieces = tuple[str | None, ...]
 """A text in parts; None is a part that is not known."""
 
-ALWAYS_READABLE = words(
-    "/dev/null /dev/zero /dev/urandom /dev/random /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/fd"
-)
-"""Devices that hold nothing of the host."""
-
-_METADATA_HOSTS = frozenset(
-    {"169.254.169.254", "metadata.google.internal", "metadata", "100.100.100.200", "fd00:ec2::254",
-     "169.254.170.2", "metadata.azure.com", "instance-data"}
-)  # fmt: skip
-
-
-_IMPLIED_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443, "ftp": 21, "sftp": 22, "ssh": 22}
-"""The port of a URL that names none."""
+PLACES: Final = read_sections("places")
+_ALWAYS_READABLE: Final = words_of(PLACES["paths"], "devices")
+_METADATA_HOSTS: Final = words_of(PLACES["hosts"], "metadata")
+_IMPLIED_PORTS: Final = {scheme: int(port) for scheme, port in PLACES["ports"].items()}
 
 
 class Action(StrEnum):
@@ -156,7 +148,7 @@ class Boundary:
     def _known(self, action: Action, text: str) -> Crossing | None:
         path = self.work_path(text.partition("\0")[0])
         shown = text if text.startswith("~") else path
-        if path in ALWAYS_READABLE or path.startswith("/dev/fd/"):
+        if path in _ALWAYS_READABLE or path.startswith("/dev/fd/"):
             return None if action in (Action.READ, Action.WRITE) else self._outside(action, shown)
         if path.startswith(("/dev/tcp/", "/dev/udp/")):
             return self.device_socket(path)

@@ -1,12 +1,13 @@
 """Code inside code: one `scan` for a nested source, whichever language holds it.
 
 In: a language, the text and the context of the place that holds it. Out: findings in the context's report.
-The languages do not import each other; the module that assembles them registers each scanner here.
+The languages do not import each other: each is imported, with its parser, by the first scan that needs it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Final
 
 from spanproof.sandbox.scanners.context import MAX_NESTING, Context
@@ -14,24 +15,23 @@ from spanproof.sandbox.scanners.source import START, Source
 
 Scan = Callable[[Context, Source], None]
 
-_SCANS: Final[dict[str, Scan]] = {}
-_PREFIXES: Final = {"bash": "shell"}
-"""Prefixes of rule ids, where they differ from the language's name."""
+_MODULES: Final = {"bash": "shell"}
+"""Modules of languages, which are also the prefixes of their rules, where they differ from the name."""
 
 
-def register(language: str, scan_source: Scan) -> None:
-    """Use this scanner for sources of a language that are found inside others."""
-    _SCANS[language] = scan_source
+def scan_by(module: str) -> Scan:
+    """The `scan` of a module of scanners."""
+
+    def scan_source(context: Context, source: Source) -> None:
+        import_module(f"spanproof.sandbox.scanners.{module}").scan(context, source)
+
+    return scan_source
 
 
 def scan(language: str, context: Context, text: str) -> None:
-    """Scan a source found inside another, in the context that `Context.nested` made for it.
-
-    Raises:
-        KeyError: no scanner is registered for the language; the scan fails, and so denies.
-    """
+    """Scan a source found inside another, in the context that `Context.nested` made for it."""
+    module = _MODULES.get(language, language)
     if context.depth > MAX_NESTING:
-        prefix = _PREFIXES.get(language, language)
-        context.add(f"{prefix}.exec.payload", START, "hides code in too many layers")
-        return
-    _SCANS[language](context, Source(language, text))
+        context.add(f"{module}.exec.payload", START, "hides code in too many layers")
+    else:
+        scan_by(module)(context, Source(language, text))

@@ -1,12 +1,89 @@
-"""Texts in pieces: put together, and widened where there are more alternatives than are followed."""
+"""Texts in pieces: put together, widened where there are too many alternatives, and what they name.
+
+A place is a path, a URL or a host outside the boundary. The scanners review what an unknown call gets by
+`find_place`: routes, prose, versions and names of files are none.
+"""
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from spanproof.sandbox.scanners.boundary import Pieces
-from spanproof.sandbox.scanners.literals import has_form_of_place
+from spanproof.sandbox.catalogue import words_of
+from spanproof.sandbox.scanners.boundary import PLACES, Action, Boundary, Crossing, Pieces
+
+_MOST: Final = 400
+"""Characters of a text that are looked at; the others are taken for unknown."""
+
+_SYSTEM: Final = words_of(PLACES["paths"], "system")
+_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]{1,20})://(?=[^\s/])")
+_LOCAL_SCHEMES: Final = words_of(PLACES["schemes"], "local")
+_ENDS: Final = "|".join([*PLACES["hosts"]["ends"].split(), r"[a-z]{2}\.[a-z]{2}"])
+_HOST: Final = re.compile(
+    rf"(?:[\w-]{{1,63}}\.){{1,8}}(?:{_ENDS})(?::\d{{1,5}})?|[\w-]{{1,63}}(?:\.[\w-]{{1,63}}){{0,8}}:\d{{2,5}}"
+    rf"|(?:[\w-]{{1,63}}\.){{1,8}}(?:{_ENDS}):/\S{{1,200}}"
+    r"|\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?|(?:[\w-]{1,40}@)(?:[\w-]{1,63}\.){1,8}[\w-]{2,24}:\S{1,200}"
+)
+"""A name with a known end, a name with a port, an address, and `user@host:path`."""
+
+
+def find_place(
+    boundary: Boundary, pieces: Pieces, *, paths: bool = True, hosts: bool = True
+) -> Crossing | None:
+    """The crossing that a text would be if it were opened or reached; None where it names no place outside.
+
+    Args:
+        boundary: what may be read and reached.
+        pieces: the text, with holes where it is not known.
+        paths: whether a path counts.
+        hosts: whether a bare host name counts, besides URLs.
+    """
+    head = pieces[0].strip() if pieces and pieces[0] is not None else ""
+    if not head or "\n" in head[:_MOST]:
+        return None
+    if len(head) > _MOST:
+        pieces = (head[:_MOST], None)
+    text = head[:_MOST]
+    crossing = None
+    scheme = _URL.match(text)
+    if scheme is not None:
+        name = scheme[1].lower()
+        if name not in _LOCAL_SCHEMES and " " not in text:
+            crossing = boundary.url((text, *pieces[1:]))
+    elif text.startswith("file:/"):
+        crossing = boundary.url((text, *pieces[1:]))
+    elif _is_path(text):
+        crossing = boundary.path(Action.READ, (text, *pieces[1:])) if paths else None
+    elif hosts and len(pieces) == 1 and _HOST.fullmatch(text):
+        name, _, port = text.rpartition("@")[2].partition(":")
+        crossing = boundary.host(name, int(port) if port.isascii() and port.isdigit() else None)
+    return crossing if crossing is not None and not crossing.rule.endswith("dynamic") else None
+
+
+def hides_place(wide: Pieces, texts: Iterable[Pieces]) -> bool:
+    """Whether some of these texts have the form of a place, and what was made to cover them has not."""
+    head = wide[0] or ""
+    if re.match(r"[\w+.-]{1,21}://[^\s/]+/", head) or _is_path(head):
+        return False
+    return any(has_form_of_place(text) for text in texts)
+
+
+def has_form_of_place(pieces: Pieces) -> bool:
+    """Whether a text looks like a URL, a host or a path outside; it may be inside the boundary."""
+    head = (pieces[0] or "").strip()[:_MOST]
+    return bool(_URL.match(head)) or _is_path(head) or (len(pieces) == 1 and bool(_HOST.fullmatch(head)))
+
+
+def _is_path(text: str) -> bool:
+    if text.startswith(("~/", "../")):
+        return not any(mark in text for mark in " <>|\"'")
+    if not text.startswith("/") or any(mark in text for mark in "<>|\"'{}\t"):
+        return False
+    text = posixpath.normpath(text) if "/../" in text else text
+    return text.strip("/").partition("/")[0] in _SYSTEM
+
 
 MAX_TEXT = 262_144
 """Characters of a text that is followed."""

@@ -14,23 +14,19 @@ import secrets as random_source
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from spanproof.sandbox.policy import Policy
-from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Boundary
 from spanproof.sandbox.scanners.context import Context, OutOfTime, clock
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
+from spanproof.sandbox.scanners.nested import scan_by
 from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.rules import PatternRule, find_rule
 from spanproof.sandbox.scanners.scanner import Scanner
 from spanproof.sandbox.scanners.source import DATA_LANGUAGES, START, Source, canonical_language
 from spanproof.sandbox.scanners.voting import Vote, decide
-from spanproof.sandbox.scanners.worker_process import WorkerEnded
-
-if TYPE_CHECKING:
-    from spanproof.sandbox.scanners.long_sources import LongSources
+from spanproof.sandbox.scanners.worker_process import LongSources, WorkerEnded, load_scanners
 
 MAX_CHARACTERS: Final = 2_000_000
 """A longer source is denied; no agent writes one, and trees of it would not fit in memory."""
@@ -73,7 +69,9 @@ class Pipeline:
         """
         self.policy = policy
         self._boundary = Boundary(policy)
-        self._scanners = tuple([*own_scanners(policy), *_plugins(policy)] if scanners is None else scanners)
+        self._scanners = tuple(
+            scanners if scanners is not None else own_scanners(policy) + load_scanners(policy)
+        )
         self._weights = dict(policy.weights)
         self._narrowed: dict[tuple[int, ...], Pipeline] = {}
         self._making = threading.Lock()
@@ -170,13 +168,13 @@ class Pipeline:
 
     def _run_apart(self, whole: Report, source: Source) -> list[Vote]:
         """Run our scanners of the language in another process, which is ended when their time is up."""
-        from spanproof.sandbox.scanners.long_sources import LongSources
-
         with self._making:
             if self._long is None:
                 self._long = LongSources(self.policy, self._salt)
         try:
-            return self._long.scan(whole, source, self.policy.scanner_time_s or _long_budget(source))
+            # Code of a million characters takes 2 s where that was measured.
+            budget = _LONG_BASE_S + _LONG_S_PER_CHARACTER * len(source.text)
+            return self._long.scan(whole, source, self.policy.scanner_time_s or budget)
         except (OutOfTime, OSError) as failure:
             whole.add("too-complex", START, f"could not be judged: {failure}")
             return [Vote("pipeline", Verdict.REVIEW, failed=True)]
@@ -211,11 +209,6 @@ def strictest_verdict(findings: Sequence[Finding]) -> Verdict:
     return Verdict.REVIEW if Verdict.REVIEW in found else Verdict.ALLOW
 
 
-def _long_budget(source: Source) -> float:
-    # Code of a million characters takes 2 s where that was measured.
-    return _LONG_BASE_S + _LONG_S_PER_CHARACTER * len(source.text)
-
-
 def _reads_a_language(scanner: Scanner) -> bool:
     return scanner.languages is not None and not scanner.keeps_time
 
@@ -229,12 +222,6 @@ def own_scanners(policy: Policy) -> list[Scanner]:
     return scanners
 
 
-def _plugins(policy: Policy) -> list[Scanner]:
-    from spanproof.sandbox.scanners import plugin_process
-
-    return plugin_process.load_scanners(policy) if plugin_process.has_plugins(policy) else []
-
-
 def _of_patterns(name: str, rules: Sequence[PatternRule]) -> Scanner:
     from spanproof.sandbox.scanners import patterns
 
@@ -245,30 +232,16 @@ def _of_patterns(name: str, rules: Sequence[PatternRule]) -> Scanner:
 def default_scanners() -> list[Scanner]:
     """Every scanner, cheapest first."""
     return [
-        Scanner("text", None, _read_by("characters")),
-        Scanner("secrets", None, _read_by("secrets")),
-        Scanner("urls", None, _read_by("urls")),
-        Scanner("personal", None, _read_by("personal")),
-        Scanner("python", frozenset({"python"}), _read_by("python")),
-        Scanner("shell", frozenset({"bash"}), _read_by("shell")),
-        Scanner("sql", frozenset({"sql"}), _read_by("sql")),
-        Scanner("javascript", frozenset({"javascript", "typescript"}), _read_by("javascript")),
+        Scanner("text", None, scan_by("characters")),
+        Scanner("secrets", None, scan_by("secrets")),
+        Scanner("urls", None, scan_by("urls")),
+        Scanner("personal", None, scan_by("personal")),
+        Scanner("python", frozenset({"python"}), scan_by("python")),
+        Scanner("shell", frozenset({"bash"}), scan_by("shell")),
+        Scanner("sql", frozenset({"sql"}), scan_by("sql")),
+        Scanner("javascript", frozenset({"javascript", "typescript"}), scan_by("javascript")),
         Scanner(
-            "weaknesses", frozenset({"python", "bash", "javascript", "typescript"}), _read_by("weaknesses")
+            "weaknesses", frozenset({"python", "bash", "javascript", "typescript"}), scan_by("weaknesses")
         ),
-        Scanner("prompts", frozenset({"text", "markdown"}), _read_by("prompts")),
+        Scanner("prompts", frozenset({"text", "markdown"}), scan_by("prompts")),
     ]
-
-
-def _read_by(module: str) -> nested.Scan:
-    """The `scan` of a module here, imported with its parser by the scan that needs it."""
-
-    def scan(context: Context, source: Source) -> None:
-        import_module(f"spanproof.sandbox.scanners.{module}").scan(context, source)
-
-    return scan
-
-
-nested.register("python", _read_by("python"))
-nested.register("bash", _read_by("shell"))
-nested.register("javascript", _read_by("javascript"))

@@ -1,19 +1,30 @@
-"""Scanners of the user: from installed packages, by entry point, and from Python files a policy names.
+"""Scanners of the user: of installed packages, of Python files that a policy names, and two advisers.
 
-In: the entry points of the group `spanproof.scanners`, or a file. Out: scanners, as the pipeline runs its
-own. Both are code with the rights of the user: a policy file is as trusted as the program itself. Called in
-the process of `plugin_worker`, and nowhere else.
+In: the entry points of the group `spanproof.scanners`, a file, or `bandit: true` or `toxicity: true` in a
+policy. Out: scanners, as the pipeline runs its own. All are code of others with the rights of the user: a
+policy file is as trusted as the program itself. They run in a process of `workers`, and nowhere else. The
+advisers change no verdict. The classifier of `alt-profanity-check` (the extra `toxicity`) knows words, not
+meanings: it misses polite threats and finds quoted insults.
 """
 
 from __future__ import annotations
 
+import logging
+import re
 import runpy
+import tempfile
 from collections.abc import Iterable
 from importlib.metadata import entry_points
-from typing import Final
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
 
 from spanproof.sandbox.errors import PolicyError
+from spanproof.sandbox.scanners.context import Context
+from spanproof.sandbox.scanners.model import Severity, Verdict
+from spanproof.sandbox.scanners.rules import Rule
 from spanproof.sandbox.scanners.scanner import Scanner
+from spanproof.sandbox.scanners.source import Place, Source
 
 GROUP: Final = "spanproof.scanners"
 
@@ -64,3 +75,76 @@ def _scanners_of(given: object, origin: str) -> list[Scanner]:
     if not found or not all(isinstance(one, Scanner) for one in found):
         raise PolicyError(f"{origin}: gives {type(given).__name__}; give {_SHAPE}")
     return found
+
+
+def bandit_scanner() -> Scanner:
+    """The scanner.
+
+    Raises:
+        PolicyError: bandit is not installed.
+    """
+    try:
+        from bandit.core.config import BanditConfig
+        from bandit.core.manager import BanditManager
+    except ImportError as missing:
+        raise PolicyError(
+            f"policy: key 'bandit' needs the package {missing.name!r}; pip install bandit, or leave it out"
+        ) from missing
+    logging.getLogger("bandit").setLevel(logging.CRITICAL)
+    config = BanditConfig()
+
+    def scan(context: Context, source: Source) -> None:
+        manager = BanditManager(config, "file", ignore_nosec=True)
+        with tempfile.TemporaryDirectory() as directory:
+            file = Path(directory) / "snippet.py"
+            file.write_bytes(source.text.encode("utf-8", "replace"))
+            manager.discover_files([str(file)])
+            manager.run_tests()
+        for issue in manager.get_issue_list():
+            _report(context, source, issue)
+
+    return Scanner("bandit", frozenset({"python"}), scan)
+
+
+def _report(context: Context, source: Source, issue: Any) -> None:
+    lines = source.text.split("\n")
+    line = min(max(int(issue.lineno), 1), len(lines))
+    column = min(max(int(issue.col_offset), 0), len(lines[line - 1])) + 1
+    number = int(issue.cwe.id) or None
+    rule = Rule(Severity.ADVISORY, Verdict.ALLOW, f"See bandit's {issue.test_id}.", number)
+    place = Place(line, column, line, len(lines[line - 1]) + 1)
+    context.report_finding(f"bandit.{issue.test}", rule, place, f"{issue.test_id}: {issue.text}")
+
+
+_SENTENCE: Final = re.compile(r"[^\s.!?][^.!?\n]{0,999}[.!?]*")
+_MOST: Final = 500
+"""Sentences of a text that are judged."""
+
+_LEAST: Final = 0.9
+"""What a sentence scores at least. Of twelve hostile and fifteen harmless ones, nine and two reach it."""
+
+
+def toxicity_scanner() -> Scanner:
+    """The scanner.
+
+    Raises:
+        PolicyError: the classifier is not installed.
+    """
+    try:
+        from profanity_check import predict_prob  # type: ignore[import-untyped]
+    except ImportError as missing:
+        raise PolicyError(
+            f"policy: key 'toxicity' needs the package {missing.name!r};"
+            " pip install 'spanproof[toxicity]', or leave it out"
+        ) from missing
+
+    def scan(context: Context, source: Source) -> None:
+        sentences = list(islice(_SENTENCE.finditer(source.text), _MOST))
+        if not sentences:
+            return
+        for sentence, score in zip(sentences, predict_prob([one[0] for one in sentences]), strict=True):
+            if score >= _LEAST:
+                place = source.place(*sentence.span())
+                context.add("text.toxic", place, f"reads like an insult or abuse (score {score:.2f})")
+
+    return Scanner("toxicity", frozenset({"text", "markdown"}), scan)

@@ -20,9 +20,8 @@ from spanproof.sandbox.policy import READ_VERBS, SqlRule
 from spanproof.sandbox.scanners.boundary import Action, Boundary, Pieces
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import Context
-from spanproof.sandbox.scanners.literals import find_place
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.pieces import merged
+from spanproof.sandbox.scanners.pieces import find_place, merged
 from spanproof.sandbox.scanners.source import START, Place, Source
 from spanproof.sandbox.words import words
 
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from sqlglot import exp
     from sqlglot.dialects.dialect import Dialect
     from sqlglot.tokenizer_core import Token
-
-LANGUAGES = frozenset({"sql"})
 
 _DIALECTS: Final = ("", "postgres", "mysql", "sqlite", "duckdb", "tsql", "snowflake", "bigquery")
 _MAX_STATEMENTS: Final = 500

@@ -1,8 +1,9 @@
-"""A Python process beside this one that answers requests, and is killed when an answer takes too long.
+"""Scans in a Python process beside this one, which is killed when an answer takes too long.
 
-In: the module whose `main` it runs, and a greeting. Out: answers, one JSON line for each request. It is
-started by the first request, and again after it was killed or this process forked. Thread-safe: one request
-at a time.
+In: a policy and a source. Out: the findings of the user's scanners, whose code is never loaded into this
+process, and of ours for long code, which may hold a parser for hours. A process is started by the first
+request, and again after it was killed or this process forked; `workers` holds what it runs. Thread-safe: one
+request at a time.
 """
 
 from __future__ import annotations
@@ -11,45 +12,38 @@ import base64
 import json
 import os
 import pickle
-import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 import weakref
 from contextlib import suppress
-from typing import IO, Any, Final
+from dataclasses import replace
+from functools import cache, partial
+from importlib.metadata import entry_points
+from typing import Any, Final
 
+from spanproof.sandbox.errors import PolicyError
 from spanproof.sandbox.policy import Policy
-from spanproof.sandbox.scanners.context import OutOfTime
+from spanproof.sandbox.scanners.context import Context, OutOfTime, clock
+from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.plugins import GROUP
+from spanproof.sandbox.scanners.report import Report, read_finding
+from spanproof.sandbox.scanners.scanner import Scanner
+from spanproof.sandbox.scanners.source import Source
+from spanproof.sandbox.scanners.voting import Vote
 
 _START_S: Final = 60.0
 """What the process may take to start and to import what it needs."""
 
+_WALL: Final = 30
+"""Times as long on the clock as of the processor, for busy machines."""
+
 _CHUNK: Final = 65_536
 
 Answer = dict[str, Any]
-
-
-def pack_policy(policy: Policy) -> str:
-    """Return a policy as text for a process of ours."""
-    return base64.b64encode(pickle.dumps(policy)).decode()
-
-
-def unpack_policy(text: str) -> Policy:
-    """Return the policy of a greeting.
-
-    Our own parent wrote it, to our own stdin: the one place where a pickle is as trusted as this line.
-    """
-    policy: Policy = pickle.loads(base64.b64decode(text))  # noqa: S301
-    return policy
-
-
-def send_answer(answers: IO[str], answer: Answer) -> None:
-    """Write the answer to one request."""
-    answers.write(json.dumps(answer) + "\n")
-    answers.flush()
 
 
 class WorkerEnded(Exception):  # noqa: N818 - named after what happened
@@ -60,13 +54,18 @@ class WorkerEnded(Exception):  # noqa: N818 - named after what happened
         self.status = status
 
 
-class WorkerProcess:
-    """A process that runs `main` of a module and answers JSON lines with JSON lines."""
+class ScannerFailed(Exception):  # noqa: N818 - named after what happened
+    """A scanner of the user raised."""
 
-    def __init__(self, module: str, greeting: Answer) -> None:
-        self._module = module
+
+class WorkerProcess:
+    """A process that runs a function of `workers` and answers JSON lines with JSON lines."""
+
+    def __init__(self, function: str, greeting: Answer) -> None:
+        self._function = function
         self._greeting = greeting
         self._process: subprocess.Popen[bytes] | None = None
+        self._channel: socket.socket | None = None
         self._owner = os.getpid()
         self._lock = threading.Lock()
 
@@ -100,8 +99,8 @@ class WorkerProcess:
     def kill(self) -> None:
         """End the process; the next request starts another."""
         process, self._process = self._process, None
-        if process is not None:
-            _end(process)
+        if process is not None and self._channel is not None:
+            _end(process, self._channel)
 
     def _leave_the_parents(self) -> None:
         if self._owner != os.getpid():
@@ -110,87 +109,162 @@ class WorkerProcess:
 
     def _start(self) -> Answer:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-        process = subprocess.Popen(
-            [sys.executable, "-c", f"from {self._module} import main; main()"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=environment,
-            start_new_session=True,
-        )
+        run = f"from spanproof.sandbox.scanners.workers import {self._function} as run; run()"
+        self._channel, theirs = socket.socketpair()
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-c", run],
+                stdin=theirs.fileno(),
+                stdout=theirs.fileno(),
+                env=environment,
+                start_new_session=True,
+            )
         self._process = process
-        weakref.finalize(self, _end_of, os.getpid(), process)
-        os.set_blocking(_descriptor(process.stdin), False)
-        os.set_blocking(_descriptor(process.stdout), False)
+        weakref.finalize(self, _end_of, os.getpid(), process, self._channel)
         return self._exchange(self._greeting, _START_S)
 
     def _exchange(self, request: Answer, seconds: float) -> Answer:
         assert self._process is not None
+        assert self._channel is not None
         process, deadline = self._process, time.monotonic() + seconds
         try:
-            _write(process, json.dumps(request).encode() + b"\n", deadline)
-            return dict(json.loads(_read_line(process, deadline)))
-        except OutOfTime:
+            self._channel.settimeout(max(seconds, 0.0) or _AT_ONCE)
+            self._channel.sendall(json.dumps(request).encode() + b"\n")
+            return dict(json.loads(_read_line(self._channel, deadline)))
+        except TimeoutError:
             self.kill()
             raise OutOfTime(f"it took more than {seconds:.3g} s and was ended") from None
         except (OSError, ValueError, EOFError) as broken:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.1)  # one that closed its end is ending by itself, and its status says why
             self.kill()
             raise WorkerEnded(process.returncode or 0) from broken
 
 
-def _end_of(owner: int, process: subprocess.Popen[bytes]) -> None:
-    """End the process when this one ends or forgets it; a fork of this one must leave it alone."""
-    if os.getpid() == owner:
-        _end(process)
+_AT_ONCE: Final = 1e-6
+"""A timeout in place of 0, which is none."""
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process and what it started."""
-    if process.poll() is None:
-        with suppress(subprocess.TimeoutExpired):
-            # One that closed its pipes is ending by itself, and its status says why.
-            process.wait(0.1 if process.stdout is not None and _is_closed(process) else 0)
-    if process.poll() is None:
-        with suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            with suppress(OSError):
-                pipe.close()
-    with suppress(OSError, subprocess.TimeoutExpired):
-        process.wait(5)
-
-
-def _is_closed(process: subprocess.Popen[bytes]) -> bool:
-    poll = select.poll()
-    poll.register(_descriptor(process.stdout), select.POLLIN)
-    return any(event & select.POLLHUP for _, event in poll.poll(0))
-
-
-def _write(process: subprocess.Popen[bytes], data: bytes, deadline: float) -> None:
-    descriptor, rest = _descriptor(process.stdin), memoryview(data)
-    while rest:
-        _wait(descriptor, select.POLLOUT, deadline)
-        rest = rest[os.write(descriptor, rest[:_CHUNK]) :]
-
-
-def _read_line(process: subprocess.Popen[bytes], deadline: float) -> bytes:
-    descriptor, parts = _descriptor(process.stdout), list[bytes]()
+def _read_line(channel: socket.socket, deadline: float) -> bytes:
+    parts: list[bytes] = []
     while not parts or not parts[-1].endswith(b"\n"):
-        _wait(descriptor, select.POLLIN, deadline)
-        part = os.read(descriptor, _CHUNK)
+        channel.settimeout(max(deadline - time.monotonic(), _AT_ONCE))
+        part = channel.recv(_CHUNK)
         if not part:
             raise EOFError
         parts.append(part)
     return b"".join(parts)
 
 
-def _wait(descriptor: int, event: int, deadline: float) -> None:
-    poll = select.poll()
-    poll.register(descriptor, event)
-    left = deadline - time.monotonic()
-    if left <= 0 or not poll.poll(left * 1000):
-        raise OutOfTime
+def _end_of(owner: int, process: subprocess.Popen[bytes], channel: socket.socket) -> None:
+    """End the process when this one ends or forgets it; a fork of this one must leave it alone."""
+    if os.getpid() == owner:
+        _end(process, channel)
 
 
-def _descriptor(pipe: Any) -> int:
-    return int(pipe.fileno())
+def _end(process: subprocess.Popen[bytes], channel: socket.socket) -> None:
+    """End the process and what it started."""
+    if process.poll() is None:
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+    with suppress(OSError):
+        channel.close()
+    with suppress(OSError, subprocess.TimeoutExpired):
+        process.wait(5)
+
+
+# --- long code
+
+
+class LongSources:
+    """Scans long sources against one policy; the kernel ends their process when its processor time is up."""
+
+    def __init__(self, policy: Policy, salt: bytes) -> None:
+        ours = replace(policy, overrides=(), scanner_files=(), bandit=False, toxicity=False)
+        greeting = {"policy": _pack(ours), "salt": base64.b64encode(salt).decode()}
+        self._process = WorkerProcess("read_long_sources", greeting)
+
+    def scan(self, report: Report, source: Source, seconds: float) -> list[Vote]:
+        """Report what our scanners find and return their votes.
+
+        Args:
+            report: takes the findings.
+            source: the code.
+            seconds: of processor time, before the process is ended.
+
+        Raises:
+            OutOfTime: it was ended.
+            WorkerEnded: it ended by itself.
+            OSError: it cannot be started.
+        """
+        request = {"language": source.language, "text": source.text, "seconds": seconds}
+        try:
+            answer = self._process.ask(request, seconds * _WALL)
+        except WorkerEnded as ended:
+            if ended.status in {-signal.SIGXCPU, -signal.SIGKILL}:
+                raise OutOfTime(f"it took more than {seconds:.3g} s and was ended") from ended
+            raise
+        report.take(read_finding(row) for row in answer["findings"])
+        return [Vote(name, Verdict(verdict), failed) for name, verdict, failed in answer["votes"]]
+
+
+def _pack(policy: Policy) -> str:
+    """A policy as text for a process of ours."""
+    return base64.b64encode(pickle.dumps(policy)).decode()
+
+
+# --- scanners of the user
+
+
+def load_scanners(policy: Policy) -> list[Scanner]:
+    """The user's scanners, in order; each scan of theirs is a request to one process.
+
+    Raises:
+        PolicyError: one of them cannot be loaded.
+    """
+    named_here = policy.bandit or policy.toxicity or bool(policy.scanner_files)
+    if not named_here and not _are_installed(tuple(sys.path)):
+        return []
+    process = WorkerProcess("run_plugins", {"policy": _pack(policy)})
+    try:
+        answer = process.start()
+    except OSError as problem:
+        raise PolicyError(
+            f"the process of your scanners cannot be started: {problem}; check {sys.executable!r}"
+        ) from problem
+    except (WorkerEnded, OutOfTime) as failure:
+        named = ", ".join(policy.scanner_files) or "of installed packages"
+        raise PolicyError(f"your scanners {named} cannot be loaded: {failure}; mend them") from failure
+    if "problem" in answer:
+        process.kill()
+        raise PolicyError(str(answer["problem"]))
+    return [
+        Scanner(
+            str(one["name"]),
+            None if one["languages"] is None else frozenset(one["languages"]),
+            partial(_scan, process, index),
+            keeps_time=True,
+        )
+        for index, one in enumerate(answer["scanners"])
+    ]
+
+
+@cache
+def _are_installed(_path: tuple[str, ...]) -> bool:
+    """Whether a distribution on the path brings a scanner; to look reads a file of every distribution."""
+    return bool(entry_points(group=GROUP))
+
+
+def _scan(process: WorkerProcess, index: int, context: Context, source: Source) -> None:
+    seconds = context.deadline - clock()
+    request = {
+        "scanner": index,
+        "language": source.language,
+        "text": source.text,
+        "seconds": seconds,
+        "salt": base64.b64encode(context.salt).decode(),
+    }
+    answer = process.ask(request, seconds)
+    if "problem" in answer:
+        raise ScannerFailed(str(answer["problem"]))
+    context.report.take(read_finding(row) for row in answer["findings"])

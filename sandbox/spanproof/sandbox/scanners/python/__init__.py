@@ -17,8 +17,6 @@ from spanproof.sandbox.scanners.python.parse import Parsed, parse_strictly
 from spanproof.sandbox.scanners.python.statements import STATEMENTS
 from spanproof.sandbox.scanners.source import START, Place, Source
 
-LANGUAGES = frozenset({"python"})
-
 _TABLES = Tables(EXPRESSIONS, STATEMENTS, call, check_attribute)
 
 

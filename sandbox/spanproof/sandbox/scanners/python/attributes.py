@@ -12,10 +12,11 @@ import string
 from collections.abc import Sequence
 
 from spanproof.sandbox.scanners.boundary import Pieces
-from spanproof.sandbox.scanners.python import containers, fold
-from spanproof.sandbox.scanners.python.machine import Arguments, Machine
-from spanproof.sandbox.scanners.python.names import BUILTINS, canonical
-from spanproof.sandbox.scanners.python.values import (
+from spanproof.sandbox.scanners.python import fold
+from spanproof.sandbox.scanners.python.machine import Machine
+from spanproof.sandbox.scanners.python.names import BUILTINS, KNOWLEDGE, canonical
+from spanproof.sandbox.scanners.reader.state import Arguments
+from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
     CLEAN,
     UNKNOWN,
@@ -52,14 +53,10 @@ _MAX_NAME = 160
 """Characters of a resolved name; a longer chain of calls is no sink of ours."""
 
 _CONSTANTS = {
-    "os.sep": "/", "os.path.sep": "/", "os.linesep": "\n", "os.curdir": ".", "os.pardir": "..",
-    "os.path.pardir": "..", "os.path.curdir": ".", "os.devnull": "/dev/null", "os.pathsep": ":",
-    "os.name": "posix",
-    "os.extsep": ".", "sys.platform": "linux", "sys.executable": "python3",
-    **{f"string.{name}": getattr(string, name) for name in
-       ("ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "hexdigits", "octdigits",
-       "punctuation", "printable", "whitespace")},
-}  # fmt: skip
+    **KNOWLEDGE["constants"],
+    "os.linesep": "\n",
+    **{f"string.{name}": text for name in string.__all__ if isinstance(text := getattr(string, name), str)},
+}
 
 
 def load(m: Machine, value: Value, name: str, node: ast.expr) -> Value:
@@ -91,7 +88,7 @@ def member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | None:
         found = _inherited(value.klass, name)
         if isinstance(found, Function):
             if _decorated(found, "property", "cached_property"):
-                return m.call(bound(found, value), Arguments([], {}), node)
+                return m.call(bound(found, value), Arguments([]), node)
             return found if _decorated(found, "staticmethod") else bound(found, value)
         if found is None and (fallback := _inherited(value.klass, "__getattr__")) is not None:
             return m.call(bound(fallback, value), Arguments([Const(name)], {}), node)
@@ -111,7 +108,7 @@ def method_of(value: Instance, name: str) -> Value | None:
 
 
 def bound(function: Value, receiver: Value) -> Value:
-    """A function bound to its receiver."""
+    """A function bound to its receiver; other values as they are."""
     if not isinstance(function, Function):
         return function
     return Function(
@@ -159,16 +156,11 @@ def bind(m: Machine, target: ast.expr, value: Value) -> None:
     elif isinstance(target, ast.Tuple | ast.List):
         _unpack(m, target.elts, value)
     elif isinstance(target, ast.Attribute):
-        _store_attribute(m, m.evaluate(target.value), target.attr, value, target)
+        store_attribute(m, m.evaluate(target.value), target.attr, value, target)
     elif isinstance(target, ast.Subscript):
         _store_item(m, m.evaluate(target.value), m.evaluate(target.slice), value, target)
     elif isinstance(target, ast.Starred):
         bind(m, target.value, value)
-
-
-def store_attribute(m: Machine, owner: Value, name: str, value: Value, node: ast.expr) -> None:
-    """What `setattr(owner, name, value)` does."""
-    _store_attribute(m, owner, name, value, node)
 
 
 def join_path(parts: Sequence[Value], *, as_path: bool) -> Value:
@@ -244,7 +236,7 @@ def _of_reference(m: Machine, value: Ref, name: str, node: ast.expr) -> Value:
         return Ref(f"?.{name}", value.taint, value.owner)
     resolved = canonical(f"{value.name}.{name}")
     if value.name == "os.environ" and (name.startswith("_") and not name.endswith("__")):
-        return m.call(Ref("os.environ.copy"), Arguments([], {}), node)
+        return m.call(Ref("os.environ.copy"), Arguments([]), node)
     override = m.overrides.get(resolved)
     if override is not None:
         return override
@@ -348,7 +340,8 @@ def _unpack(m: Machine, targets: Sequence[ast.expr], value: Value) -> None:
         bind(m, target, shared)
 
 
-def _store_attribute(m: Machine, owner: Value, name: str, value: Value, node: ast.expr) -> None:
+def store_attribute(m: Machine, owner: Value, name: str, value: Value, node: ast.expr) -> None:
+    """Set an attribute: what `owner.name = value` does."""
     if name in {"__code__", "__globals__", "__builtins__"}:
         m.add("escape.dunder", node, f"replaces {name}")
     for option in options_of(owner):
@@ -371,12 +364,12 @@ def _store_item(m: Machine, owner: Value, key: Value, value: Value, node: ast.ex
                 m.store_anywhere(option, value)
         elif isinstance(option, Items) and isinstance(key, Const) and isinstance(key.value, slice):
             added, whole = elements_of(value)
-            m.change_items(option, added)
             if key.value == slice(None) and not m.uncertain:
+                m.change_items(option, added)
                 option.items[:] = added
                 option.more = not whole
             else:
-                containers.extend(option, list(added))
+                m.add_items(option, list(added))
                 option.more = True
         elif isinstance(option, Items):
             m.change_items(option, [value])

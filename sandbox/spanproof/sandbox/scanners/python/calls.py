@@ -7,14 +7,18 @@ way. A function of the program is read anew with each call's arguments while the
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from dataclasses import replace
 
-from spanproof.sandbox.scanners.python import attributes, effects, models, reflection, unknown_calls
-from spanproof.sandbox.scanners.python.fold import FUNCTIONS, fold, fold_method
-from spanproof.sandbox.scanners.python.machine import MAX_CALL_DEPTH, Arguments, Flow, Frame, Machine
-from spanproof.sandbox.scanners.python.names import module_of
-from spanproof.sandbox.scanners.python.sinks import METHOD_SINKS, SINKS
-from spanproof.sandbox.scanners.python.values import (
+from spanproof.sandbox.scanners.python import (
+    attributes,
+    effects,
+    fold,
+    models,
+)
+from spanproof.sandbox.scanners.python.machine import Machine
+from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS, module_of
+from spanproof.sandbox.scanners.reader.state import Arguments
+from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
     CLEAN,
     MAX_ITEMS,
@@ -30,16 +34,13 @@ from spanproof.sandbox.scanners.python.values import (
     Partial,
     Path,
     Ref,
-    Scope,
     Text,
     Unknown,
     Value,
-    covers,
     is_plain,
     join_all,
     parts_of,
     taint_of,
-    widen,
 )
 from spanproof.sandbox.words import words
 
@@ -76,9 +77,9 @@ def call(m: Machine, function: Value, arguments: Arguments, node: ast.expr) -> V
         return UNKNOWN if method is None else call(m, method, arguments, node)
     if "callable" in function.taint:
         m.add("exec.dynamic", node, "calls a function that is not known, which may reach outside")
-    unknown_calls.check_unknown_call(m, function, arguments, node)
+    effects.check_unknown_call(m, function, arguments, node)
     _hand_over(m, arguments, node)
-    return Unknown(_carried(arguments))
+    return Unknown(_carried(m, arguments))
 
 
 def read_uncalled(m: Machine) -> None:
@@ -87,7 +88,7 @@ def read_uncalled(m: Machine) -> None:
         for name, member in list(klass.attributes.items()):
             if isinstance(member, Function) and id(member.node) not in m.called:
                 receiver = None if name == "__new__" else Instance(klass)
-                _read_through(m, attributes.bound(member, receiver or UNKNOWN), Arguments([], {}, more=True))
+                _read_through(m, replace(member, receiver=receiver or UNKNOWN), Arguments([], more=True))
     index = 0
     while index < len(m.functions):
         function = m.functions[index]
@@ -96,61 +97,32 @@ def read_uncalled(m: Machine) -> None:
             _read_through(m, function, Arguments([], {}, more=True))
 
 
-def _read_through(m: Machine, function: Value, arguments: Arguments) -> Value:
-    assert isinstance(function, Function)
+def _read_through(m: Machine, function: Function, arguments: Arguments) -> Value:
     node = function.node
-    earlier = [frame for frame in m.frames if frame.node is node]
-    if (len(m.frames) >= MAX_CALL_DEPTH or m.overspent) and id(node) in m.called:
-        m.add("too-complex", node, "is called more often, or deeper, than is followed")
-        return Unknown(_carried(arguments))
-    if len(earlier) > 3:
-        return Unknown(_carried(arguments))
-    m.called.add(id(node))
-    outer = m.scope
-    m.scope = Scope(function.scope)
-    _bind_parameters(m, function, arguments)
-    given = m.scope.names
-    if len(earlier) == 2:
-        # From here on one reading covers every deeper call: its arguments stand for all of theirs.
-        given.update(
-            {name: _widen_over(one[name] for one in (*[f.given for f in earlier], given)) for name in given}
-        )
-    elif len(earlier) == 3:
-        if all(covers(earlier[2].given[name], value) for name, value in given.items()):
-            m.scope = outer
-            return Unknown(_carried(arguments))
-        given.update(dict.fromkeys(given, UNKNOWN))
-    frame = Frame(node, dict(given), len(m.written))
-    m.frames.append(frame)
-    try:
-        if len(earlier) >= 2:
-            m.repeat(lambda: _read_body(m, node, frame), node, earlier[0].written)
+
+    def bind() -> None:
+        _bind_parameters(m, function, arguments)
+
+    def read() -> None:
+        if isinstance(node, ast.Lambda):
+            m.frames[-1].returned.append(m.evaluate(node.body))
         else:
-            _read_body(m, node, frame)
+            m.execute(node.body)
+
+    try:
+        frame = m.read_call(id(node), function.scope, bind, read, node)
     except RecursionError:
-        if len(m.frames) == 1:
+        if not m.frames:
             raise
         m.add("too-complex", node, "calls nest deeper than can be followed")
-    finally:
-        m.frames.pop()
-        m.scope = outer
+        frame = None
+    if frame is None:
+        return Unknown(_carried(m, arguments))
     if frame.yielded:
         items = Items(frame.yielded, more=True)
         # Under @contextmanager, `with` gives the one item itself.
         return items if len(frame.yielded) > 1 else join_all([*frame.yielded, items])
     return join_all(frame.returned) if frame.returned else Const(None)
-
-
-def _read_body(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, frame: Frame) -> Flow:
-    if isinstance(node, ast.Lambda):
-        frame.returned.append(m.evaluate(node.body))
-        return None
-    return m.execute(node.body)
-
-
-def _widen_over(values: Iterable[Value]) -> Value:
-    joined = join_all(values)
-    return widen(list(joined.options)) if isinstance(joined, OneOf) else joined
 
 
 def _bind_parameters(m: Machine, function: Function, arguments: Arguments) -> None:
@@ -202,7 +174,7 @@ def _is_patched(function: Function) -> bool:
 
 
 def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr) -> Value:
-    instance = m.new_instance(klass)
+    instance = Instance(klass)
     start = attributes.member(m, instance, "__init__", node) or attributes.member(
         m, instance, "__post_init__", node
     )
@@ -230,31 +202,31 @@ def _reference(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) 
         m.add("exec.dynamic", node, "calls what other code made of a function or module that reaches outside")
     policy = m.context.boundary.policy
     if name in policy.allowed_calls:
-        return Ref(f"{name}()", _carried(arguments))
+        return Ref(f"{name}()", _carried(m, arguments))
     if name in policy.denied_calls:
         m.add("call.denied", node, f"calls {name}, which the policy denies")
     model = models.MODELS.get(name)
     if model is None and "." in name:
         named = models.METHODS.get(name.rpartition(".")[2]) if function.owner is not None else None
-        model = named or (reflection.reflective(name) if name[-2:] in _REFLECTIVE_ENDS else None)
+        model = named or (models.reflective(name) if name[-2:] in _REFLECTIVE_ENDS else None)
     if model is not None:
         modelled = model(m, function, arguments, node)
         if modelled is not None:
             return modelled
-    pure = FUNCTIONS.get(name)
+    pure = fold.FUNCTIONS.get(name)
     if pure is not None:
-        folded = fold(pure, arguments.positional, arguments.named) if not arguments.more else None
+        folded = fold.fold(pure, arguments.positional, arguments.named) if not arguments.more else None
         if folded is not None:
             return folded
     elif name.startswith(("str.", "bytes.", "list.")) and arguments.positional and not arguments.more:
-        folded = fold_method(
+        folded = fold.fold_method(
             arguments.positional[0], name.partition(".")[2], arguments.positional[1:], arguments.named
         )
         if folded is not None:
             return folded
     elif function.owner is not None and not arguments.more:
         method = name.rpartition(".")[2]
-        folded = fold_method(function.owner, method, arguments.positional, arguments.named)
+        folded = fold.fold_method(function.owner, method, arguments.positional, arguments.named)
         if folded is not None:
             return folded
     return _effects_and_result(m, function, arguments, node)
@@ -274,18 +246,18 @@ def _effects_and_result(m: Machine, function: Ref, arguments: Arguments, node: a
         effects.check_module(m, name, node)
     effects.check_environment_escape(m, arguments, node)
     if found is None:
-        unknown_calls.check_unknown_call(m, function, arguments, node)
-        unknown_calls.check_remote(m, name, arguments, node)
+        effects.check_unknown_call(m, function, arguments, node)
+        effects.check_remote(m, name, arguments, node)
     follows = found is not None and any(effect.kind in {"callback", "thread"} for effect in found)
     _hand_over(m, arguments, node, followed=follows)
     if result is not None:
         return result
-    return _result(function, arguments)
+    return _result(m, function, arguments)
 
 
-def _result(function: Ref, arguments: Arguments) -> Value:
+def _result(m: Machine, function: Ref, arguments: Arguments) -> Value:
     name = function.name
-    carried = _carried(arguments) | (function.taint & _CARRIERS)
+    carried = _carried(m, arguments) | (function.taint & _CARRIERS)
     if function.owner is not None:
         carried |= taint_of(function.owner) & _CARRIERS
     module = module_of(name)
@@ -309,31 +281,12 @@ def _paths_in(values: list[Value]) -> list[Value]:
     return texts if not all(is_plain(text) for text in texts) else []
 
 
-def _carried(arguments: Arguments) -> frozenset[str]:
+def _carried(m: Machine, arguments: Arguments) -> frozenset[str]:
     if not arguments.positional and not arguments.named:
         return CLEAN
     values = arguments.all()
     carried = frozenset().union(*[taint_of(value) for value in values]) & _CARRIERS
-    return carried | CALLABLE if any(_reaches_outside(value) for value in values) else carried
-
-
-def _reaches_outside(value: Value) -> bool:
-    """Whether a value is, or holds, a function or a module that reaches outside."""
-    for seen, one in enumerate(parts_of(value)):
-        called = one.called if isinstance(one, Partial) else one
-        if seen == _MOST_HELD:
-            return True
-        if (
-            isinstance(called, Ref)
-            and "()" not in called.name
-            and (called.name in SINKS or called.name in reflection.SENSITIVE)
-        ):
-            return True
-    return False
-
-
-_MOST_HELD = 20_000
-"""Values that are looked at for functions; what holds more is taken to hold one."""
+    return carried | CALLABLE if any(map(m.reaches_outside, values)) else carried
 
 
 def _hand_over(m: Machine, arguments: Arguments, node: ast.expr, *, followed: bool = False) -> None:

@@ -1,7 +1,10 @@
-"""From a call that reaches outside to findings: each effect's argument is held against the boundary.
+"""Effects of calls that only Python programs make, and the default rule for calls that the catalogue lacks.
 
-In: a resolved name, its effects (`sinks.py`), the arguments. Out: findings, and the result's taint where the
-effect decides it. Known targets are judged, unknown ones reviewed; nothing is ever opened or reached.
+In: a resolved name, its effects, the arguments; or an attribute of a library's object that is set. Out:
+findings, and the result's taint where the effect decides it. What a call gets literally whose effects are not
+known is reviewed where it is outside, unless the catalogue says that the call only holds what it gets.
+Statements on a server are judged by the policy's verbs and tables, those in the program's own memory by what
+reaches out of the database alone.
 """
 
 # ruff: noqa: ARG001 - functions of one table share one signature
@@ -12,19 +15,33 @@ import ast
 import re
 import sys
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
+from spanproof.sandbox.catalogue import words_of
 from spanproof.sandbox.scanners.boundary import Action
-from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.python import commands, databases, payloads, unknown_calls
-from spanproof.sandbox.scanners.python.machine import Arguments, Machine
-from spanproof.sandbox.scanners.python.names import module_of
-from spanproof.sandbox.scanners.python.sinks import SINKS, Effect
-from spanproof.sandbox.scanners.python.targets import NETWORK, Call, Check, judge_flow, judge_path, plain_name
-from spanproof.sandbox.scanners.python.values import (
+from spanproof.sandbox.scanners.pieces import ENTRY, merged
+from spanproof.sandbox.scanners.python import payloads
+from spanproof.sandbox.scanners.python.machine import Machine
+from spanproof.sandbox.scanners.python.names import BUILTINS, LIBRARIES, SINKS, TARGETS, module_of
+from spanproof.sandbox.scanners.reader.effects import CHECKS as COMMON
+from spanproof.sandbox.scanners.reader.effects import (
+    ENVIRONMENT,
+    FILE,
+    NETWORK,
+    Call,
+    Check,
+    Effect,
+    apply_effects,
+    remember,
+    whole_text,
+)
+from spanproof.sandbox.scanners.reader.state import Arguments, Kind
+from spanproof.sandbox.scanners.reader.values import (
+    CLEAN,
+    NAME,
     UNKNOWN,
     Const,
-    Function,
     Items,
     Mapping,
     Path,
@@ -32,13 +49,115 @@ from spanproof.sandbox.scanners.python.values import (
     Text,
     Unknown,
     Value,
+    join_all,
     options_of,
     pieces_of,
+    taint_of,
+    text_value,
 )
 from spanproof.sandbox.scanners.rules import explain_call
+from spanproof.sandbox.scanners.sql import (
+    IN_FILE,
+    IN_MEMORY,
+    Connection,
+    Database,
+    connection_of_url,
+    is_held,
+)
+from spanproof.sandbox.words import words
 
-_FILE = frozenset({"file"})
-_ENVIRONMENT = frozenset({"environment"})
+_INERT: Final = LIBRARIES["inert"]
+_MODULES: Final = words_of(_INERT, "modules")
+_ACTIVE: Final = words_of(_INERT, "active")
+_ROUTES: Final = words_of(_INERT, "routes")
+_METHODS: Final = words_of(_INERT, "methods")
+_ROUTED: Final = words_of(_INERT, "routed")
+_MOVING: Final = (*sorted(words_of(_INERT, "moving")), "to_")
+
+_REMOTE: Final = words_of(LIBRARIES["remote"], "modules")
+_REMOTE_FUNCTIONS: Final = tuple(sorted(words_of(LIBRARIES["remote"], "functions")))
+_REMOTE_OPTIONS: Final = words_of(LIBRARIES["remote"], "options")
+
+_LIBRARIES: Final = frozenset(name.partition(".")[0] for name in LIBRARIES["calls"])
+"""The modules that are known: what others, such as the program's own, do by a name is not."""
+
+
+_SENDING: Final = words("exec query raw text")
+"""Methods that hold what they get, unless it is a statement."""
+
+
+@lru_cache(maxsize=4096)
+def _kind_of(name: str) -> Kind | None:
+    """What is judged of a call by its resolved name; None where it only holds what it gets."""
+    method = name.rpartition(".")[2]
+    if name in BUILTINS or method in _METHODS:
+        return None
+    parts = name.replace("()", "").replace("[]", "").split(".")
+    prefixes = {".".join(parts[:count]) for count in (1, 2, 3)}
+    if prefixes & _MODULES and not prefixes & _ACTIVE and not method.startswith(_MOVING):
+        return None
+    is_routed = bool(prefixes & _ROUTES) or method in _ROUTED
+    return Kind(paths=not is_routed, hosts=not is_routed and parts[0] != "?")
+
+
+def check_unknown_call(m: Machine, function: Value, arguments: Arguments, node: ast.expr) -> None:
+    """Review what a call gets whose effects are not known."""
+    if not arguments.positional and not arguments.named:
+        return
+    if isinstance(function, Ref):
+        if isinstance(function.owner, Const | Items | Mapping | Text | Path):
+            return
+        name = function.name
+    else:
+        called = node.func if isinstance(node, ast.Call) else node
+        name = "?." + (called.id if isinstance(called, ast.Name) else getattr(called, "attr", "call"))
+    if name not in BUILTINS and any(_walks(value) for value in arguments.positional):
+        m.add("escape.internals", node, f"{m.plain_name(name)} gets a text that walks through attributes")
+    kind = _kind_of(name)
+    if kind is not None:
+        for value in arguments.all():
+            m.judge_literal(value, name, node, kind)
+    if kind is not None or name.rpartition(".")[2] in _SENDING:
+        for option in (option for value in arguments.all() for option in options_of(value)):
+            m.judge_statement(option, name, node)
+
+
+def check_remote(m: Machine, name: str, arguments: Arguments, node: ast.expr) -> None:
+    """Review a call that reaches a host by itself: into the module of a service, or one that downloads."""
+    if "." not in name or name.startswith("?") or name.endswith(("Error", "Exception")):
+        return
+    parts = name.split(".")
+    is_remote = "()" not in name and any(".".join(parts[:count]) in _REMOTE for count in (1, 2))
+    options = [arguments.named.get(option) for option in _REMOTE_OPTIONS]
+    downloads = "()" not in name and parts[0] in _LIBRARIES and parts[-1].startswith(_REMOTE_FUNCTIONS)
+    if is_remote or downloads or any(isinstance(one, Const) and one.value is True for one in options):
+        m.add("network.implicit", node, explain_call(m.plain_name(name), "network.implicit"))
+
+
+_WALK: Final = re.compile(r"__(?:class|globals|subclasses|builtins|mro|bases?|import|code|getattribute)__")
+
+
+def _walks(value: Value) -> bool:
+    """Whether a text names the interpreter's internals, as those do that a library looks up."""
+    return isinstance(value, Const) and isinstance(value.value, str) and bool(_WALK.search(value.value))
+
+
+def check_target(m: Machine, owner: Ref, name: str, value: Value, node: ast.expr) -> None:
+    """Review where an object of a library goes by one of its attributes."""
+    if name in TARGETS:
+        for option in value.entries.values() if isinstance(value, Mapping) else (value,):
+            m.judge_literal(option, f"{owner.name}.{name}", node)
+
+
+def check_declared(m: Machine, bases: list[Value], attributes: dict[str, Value], node: ast.ClassDef) -> None:
+    """Review what a class declares for the library that it extends."""
+    for base in bases:
+        kind = _kind_of(base.name) if isinstance(base, Ref) and "." in base.name else None
+        if kind is not None:
+            for name, value in attributes.items():
+                m.judge_literal(value, name, ast.Name(name, lineno=node.lineno, col_offset=0), kind)
+
+
 _WRITING_MODE = re.compile(r"[wax+]")
 
 
@@ -46,35 +165,7 @@ def apply(
     m: Machine, function: Ref, effects: Sequence[Effect], arguments: Arguments, node: ast.expr
 ) -> Value | None:
     """Judge every effect of a call; gives the call's result where an effect decides it."""
-    result: Value | None = None
-    for effect in effects:
-        unless = arguments.named.get(effect.unless)
-        if isinstance(unless, Const) and unless.value is True:
-            continue
-        if effect.kind in {"deny", "review"}:
-            verdict = Verdict.DENY if effect.kind == "deny" else Verdict.REVIEW
-            m.add(effect.keyword, node, explain_call(plain_name(function.name), effect.keyword), verdict)
-            continue
-        check = CHECKS[effect.kind]
-        if effect.position == -1:
-            value = function.owner
-        elif effect.position == -2:
-            value = Const(None)
-        else:
-            value = arguments.get(effect.position, effect.keyword)
-        if value is None:
-            value = _WHERE_NOTHING_IS_GIVEN.get(effect.kind)
-        if value is None:
-            continue
-        found = check(Call(m, function, effect, arguments, node), value)
-        result = found if found is not None else result
-    return result
-
-
-_WHERE_NOTHING_IS_GIVEN: Final = {
-    "dbserver": Const("localhost"), "dbfile": Const(":memory:"), "netrc": Const("~/.netrc"),
-    "model": Const(""),
-}  # fmt: skip
+    return apply_effects(m, function, effects, arguments, node, CHECKS)
 
 
 def check_module(m: Machine, name: str, node: ast.expr) -> None:
@@ -82,7 +173,7 @@ def check_module(m: Machine, name: str, node: ast.expr) -> None:
     policy = m.context.boundary.policy
     top = module_of(name)
     if top in policy.denied_modules or ".".join(name.split(".")[:2]) in policy.denied_modules:
-        m.add("module.denied", node, f"calls {plain_name(name)}, in a module the policy denies")
+        m.add("module.denied", node, f"calls {m.plain_name(name)}, in a module the policy denies")
     elif (
         policy.allowed_modules
         and "." in name
@@ -90,14 +181,14 @@ def check_module(m: Machine, name: str, node: ast.expr) -> None:
         and top not in sys.stdlib_module_names  # what it reaches is judged by itself
         and top != "?"
     ):
-        m.add("module.unlisted", node, f"calls {plain_name(name)}, in a module the policy does not name")
+        m.add("module.unlisted", node, f"calls {m.plain_name(name)}, in a module the policy does not name")
 
 
 def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -> None:
     """The environment as a whole, handed to any call, is read."""
     for value in arguments.all():
         if isinstance(value, Ref) and value.name == "os.environ":
-            m.context.crossed("python", m.context.boundary.environment(""), m.place(node), "os.environ:")
+            m.read_all_variables("os.environ", node)
 
 
 def check_attribute(m: Machine, owner: Ref, name: str, value: Value, node: ast.expr) -> None:
@@ -105,9 +196,9 @@ def check_attribute(m: Machine, owner: Ref, name: str, value: Value, node: ast.e
     if owner.name == "sys" and name == "path":
         judge_import_path(m, value, node)
     elif name in {"proxies", "proxy"}:
-        _proxies(Call(m, owner, Effect("proxies", -2, ""), Arguments([], {}), node), value)
+        _proxies(Call(m, owner, Effect("proxies", -2, ""), Arguments([]), node), value)
     else:
-        unknown_calls.check_target(m, owner, name, value, node)
+        check_target(m, owner, name, value, node)
 
 
 def handed_over(m: Machine, function: Ref, node: ast.expr) -> None:
@@ -121,62 +212,57 @@ def handed_over(m: Machine, function: Ref, node: ast.expr) -> None:
             m.add(effect.keyword, node, f"passes {function.name} to other code")
 
 
-def _path_check(action: Action) -> Check:
-    def check(call: Call, value: Value) -> Value | None:
-        call.judge_path(action, value)
-        return Ref(f"{call.name}()", _FILE) if action is Action.READ else None
+def judge_flow(m: Machine, arguments: Arguments, node: ast.expr, who: str) -> None:
+    """A network call may carry what was read from a secret or a file."""
+    taint = CLEAN.union(*[taint_of(value) for value in arguments.all()])
+    who = m.plain_name(who)
+    if taint & {"environment", "secret"}:
+        message = f"{who} sends what was read from the environment or a secret"
+        m.add("flow.secret-to-network", node, message)
+    elif "file" in taint:
+        m.add("flow.file-to-network", node, f"{who} sends what was read from a file")
 
-    return check
 
-
-def _open(call: Call, value: Value) -> Value | None:
+def _open(call: Call[Machine], value: Value) -> Value | None:
     mode = call.arguments.get(2 if call.name == "numpy.memmap" else 1, "mode")
     writes = False
     for option in options_of(mode) if mode is not None else ():
         text = option.value if isinstance(option, Const) else "r+"
         writes = writes or (isinstance(text, str) and bool(_WRITING_MODE.search(text.partition(":")[0])))
     call.judge_path(Action.WRITE if writes else Action.READ, value)
-    return Ref(f"{call.name}()", _FILE)
+    return Ref(f"{call.name}()", FILE)
 
 
-def _os_open(call: Call, value: Value) -> Value | None:
+def _os_open(call: Call[Machine], value: Value) -> Value | None:
     flags = call.arguments.get(1, "flags")
     reads = isinstance(flags, Ref) and flags.name == "os.O_RDONLY"
-    judge_path(call.m, Action.READ if reads or flags is None else Action.WRITE, value, "os.open", call.node)
-    return Ref("os.open()", _FILE)
+    call.judge_path(Action.READ if reads or flags is None else Action.WRITE, value)
+    return Ref("os.open()", FILE)
 
 
-def _load(call: Call, value: Value) -> Value | None:
-    result: Value | None = None
-    for option in options_of(value):
-        head = pieces_of(option)[0]
-        if head is not None and head.lstrip()[:1] in {"{", "[", "<"}:
-            continue  # the data itself, as read_json and read_html take it
-        if _is_url(option):
-            _url(call, option)
-            result = Ref(f"{call.name}()", NETWORK)
-        elif isinstance(option, Ref) and "()" in option.name and not option.name.startswith("?"):
-            continue  # an object some library made: a buffer, a response, a connection
-        else:
-            call.judge_path(Action.READ, option)
-    return result or Ref(f"{call.name}()", _FILE)
+def _load(call: Call[Machine], value: Value) -> Value | None:
+    head = pieces_of(value)[0]
+    if head is not None and head.lstrip()[:1] in {"{", "[", "<"}:
+        pass  # the data itself, as read_json and read_html take it
+    elif _is_url(value):
+        return _url(call, value)
+    elif not (isinstance(value, Ref) and "()" in value.name and not value.name.startswith("?")):
+        # Not an object some library made: a buffer, a response, a connection.
+        call.judge_path(Action.READ, value)
+    return Ref(f"{call.name}()", FILE)
 
 
-def _save(call: Call, value: Value) -> Value | None:
-    for option in options_of(value):
-        if _is_url(option):
-            _url(call, option)
-        elif isinstance(option, Const | Text | Path | Unknown):
-            call.judge_path(Action.WRITE, option)
+def _save(call: Call[Machine], value: Value) -> Value | None:
+    if _is_url(value):
+        _url(call, value)
+    elif isinstance(value, Const | Text | Path | Unknown):
+        call.judge_path(Action.WRITE, value)
     return None
 
 
-def _open_file(call: Call, value: Value) -> Value | None:
+def _open_file(call: Call[Machine], value: Value) -> Value | None:
     """A file or a URL."""
-    result: Value | None = None
-    for option in options_of(value):
-        result = _url(call, option) if _is_url(option) else _open(call, option)
-    return result
+    return _url(call, value) if _is_url(value) else _open(call, value)
 
 
 def _is_url(value: Value) -> bool:
@@ -184,16 +270,16 @@ def _is_url(value: Value) -> bool:
     return head is not None and "://" in head[:24]
 
 
-def _protocol(call: Call, value: Value) -> Value | None:
+def _protocol(call: Call[Machine], value: Value) -> Value | None:
     """A file system by its name, of which only those of this machine reach no host."""
     name = pieces_of(value)[0]
     if name is None or name not in {"file", "local", "memory", "zip", "tar", "dir"}:
         rule = "network.dynamic" if name is None else "network.host"
-        call.add(rule, f"{plain_name(call.name)} reaches the store {name or 'that is not known'}")
+        call.add(rule, f"{call.who} reaches the store {name or 'that is not known'}")
     return None
 
 
-def _proxies(call: Call, value: Value) -> Value | None:
+def _proxies(call: Call[Machine], value: Value) -> Value | None:
     """Hosts that requests go through."""
     for option in options_of(value):
         for one in option.entries.values() if isinstance(option, Mapping) else (option,):
@@ -202,9 +288,8 @@ def _proxies(call: Call, value: Value) -> Value | None:
     return None
 
 
-def _import_path(call: Call, value: Value) -> Value | None:
-    for option in options_of(value):
-        judge_import_path(call.m, option, call.node)
+def _import_path(call: Call[Machine], value: Value) -> Value | None:
+    judge_import_path(call.m, value, call.node)
     return None
 
 
@@ -213,50 +298,37 @@ def judge_import_path(m: Machine, value: Value, node: ast.expr) -> None:
     for option in value.items if isinstance(value, Items) else (value,):
         head = pieces_of(option)[0]
         if head is not None and head.startswith(("/", "~")):
-            judge_path(m, Action.READ, option, "sys.path", node)
+            m.judge_path(Action.READ, option, "sys.path", node)
         elif m.context.boundary.path(Action.READ, pieces_of(option)) is not None and head is not None:
             m.add("file.dynamic", node, "imports modules from a directory above the work directory")
 
 
-def _netrc(call: Call, value: Value) -> Value | None:
+def _netrc(call: Call[Machine], value: Value) -> Value | None:
     call.judge_path(Action.READ, value)
-    return Unknown(_ENVIRONMENT)
+    return Unknown(ENVIRONMENT)
 
 
-def _model(call: Call, value: Value) -> Value | None:
+def _model(call: Call[Machine], value: Value) -> Value | None:
     """Weights by a name, which are downloaded, or by a directory; their own code runs where it is trusted."""
     trusted = call.arguments.named.get("trust_remote_code")
     if trusted is not None and not (isinstance(trusted, Const) and not trusted.value):
-        call.add("exec.download", f"{plain_name(call.name)} runs the code that comes with the weights")
-    for option in options_of(value):
-        head = pieces_of(option)[0]
-        if head is not None and head.startswith((".", "/", "~")):
-            call.judge_path(Action.READ, option)
-        elif not isinstance(option, Ref):
-            call.add("network.implicit", explain_call(plain_name(call.name), "network.implicit"))
+        call.add("exec.download", f"{call.who} runs the code that comes with the weights")
+    head = pieces_of(value)[0]
+    if head is not None and head.startswith((".", "/", "~")):
+        call.judge_path(Action.READ, value)
+    elif not isinstance(value, Ref):
+        call.add("network.implicit", explain_call(call.who, "network.implicit"))
     return None
 
 
-def _implicit(call: Call, value: Value) -> Value | None:
+def _implicit(call: Call[Machine], value: Value) -> Value | None:
     """A library that always reaches the same host."""
     if call.boundary.host(call.effect.keyword) is not None:
-        call.add("network.implicit", explain_call(plain_name(call.name), "network.implicit"))
+        call.add("network.implicit", explain_call(call.who, "network.implicit"))
     return Ref(f"{call.name}()", NETWORK)
 
 
-def _expression(call: Call, value: Value) -> Value | None:
-    """A formula over columns: Python, where it calls or goes through attributes."""
-    for option in options_of(value):
-        text = pieces_of(option)[0]
-        if isinstance(option, Const | Text):
-            payloads.judge_statement(call.m, option, call.name, call.node)
-        if isinstance(option, Const) and text is not None and ("@" in text or "__" in text or "(" in text):
-            source = re.sub(r"`[^`]*`", "column", text.replace("@", ""))
-            payloads.run_expression(call.m, source, call.name, call.node)
-    return None
-
-
-def _log_config(call: Call, value: Value) -> Value | None:
+def _log_config(call: Call[Machine], value: Value) -> Value | None:
     """Handlers of logging, as a mapping: files, hosts and classes."""
     pending = [value]
     for _ in range(512):
@@ -270,7 +342,7 @@ def _log_config(call: Call, value: Value) -> Value | None:
                 if key == "filename":
                     call.judge_path(Action.WRITE, entry)
                 elif key in {"host", "mailhost", "address"}:
-                    call.judge_host(entry, None)
+                    call.judge_host(entry)
                 elif key == "()":
                     call.add("exec.dynamic", "a configuration of logging calls what it names")
                 else:
@@ -279,44 +351,18 @@ def _log_config(call: Call, value: Value) -> Value | None:
     return None
 
 
-def _annotations(call: Call, value: Value) -> Value | None:
-    payloads.run_annotations(call.m, call.node)
-    return None
-
-
-def _doctest(call: Call, value: Value) -> Value | None:
-    """Examples in the program's own documentation."""
-    payloads.run_examples(call.m, call.node)
-    return None
-
-
-def _path_self(call: Call, value: Value) -> Value | None:
+def _path_self(call: Call[Machine], value: Value) -> Value | None:
     if isinstance(value, Path | Unknown):
         call.judge_path(Action(call.effect.keyword), value)
     return None
 
 
-def _optional(check_kind: str) -> Check:
-    def check(call: Call, value: Value) -> Value | None:
-        if isinstance(value, Const) and value.value is None:
-            return None
-        if (
-            call.effect.position < len(call.arguments.positional)
-            or call.effect.keyword in call.arguments.named
-        ):
-            return CHECKS[check_kind](call, value)
-        return None
-
-    return check
-
-
-def _url(call: Call, value: Value) -> Value | None:
-    for option in options_of(value):
-        if isinstance(option, Ref) and option.name.startswith(("urllib.request.Request()", "requests.")):
-            continue  # judged where it was made
-        if call.name.startswith("requests.Session()") and _is_relative(option):
-            continue  # to the client's `base_url`, which is judged where it is given
-        call.crossed(call.boundary.url(pieces_of(option)))
+def _url(call: Call[Machine], value: Value) -> Value | None:
+    if isinstance(value, Ref) and value.name.startswith(("urllib.request.Request()", "requests.")):
+        pass  # judged where it was made
+    elif not (call.name.startswith("requests.Session()") and _is_relative(value)):
+        # A relative URL is one to the client's `base_url`, which is judged where it is given.
+        call.crossed(call.boundary.url(pieces_of(value)))
     for keyword in ("proxies", "proxy"):
         if keyword in call.arguments.named:
             _proxies(call, call.arguments.named[keyword])
@@ -338,51 +384,35 @@ _SEGMENT = re.compile(r"[\w-]+(?:[?#].*)?")
 """The first part of a relative URL, where it is no name of a host."""
 
 
-def _host(call: Call, value: Value) -> Value | None:
+def _host(call: Call[Machine], value: Value) -> Value | None:
     port = call.arguments.get(call.effect.position + 1, "port")
     call.judge_host(value, port)
     return Ref(f"{call.name}()", NETWORK)
 
 
-def _address(call: Call, value: Value) -> Value | None:
-    for option in options_of(value):
-        if isinstance(option, Items) and option.items:
-            call.judge_host(option.items[0], option.items[1] if len(option.items) > 1 else None)
-        elif isinstance(option, Const) and isinstance(option.value, str):
-            call.judge_path(Action.WRITE, option)  # a unix socket
-        else:
-            call.judge_host(option, None)
+def _address(call: Call[Machine], value: Value) -> Value | None:
+    if isinstance(value, Items) and value.items:
+        call.judge_host(value.items[0], value.items[1] if len(value.items) > 1 else None)
+    elif isinstance(value, Const) and isinstance(value.value, str):
+        call.judge_path(Action.WRITE, value)  # a unix socket
+    else:
+        call.judge_host(value)
     judge_flow(call.m, call.arguments, call.node, call.name)
     return Ref(f"{call.name}()", NETWORK)
 
 
-def _last_address(call: Call, value: Value) -> Value | None:
-    return _address(call, call.arguments.positional[-1] if call.arguments.positional else value)
+def _last_address(call: Call[Machine], value: Value) -> Value | None:
+    last = call.arguments.positional[-1] if call.arguments.positional else value
+    return join_all(_address(call, option) or UNKNOWN for option in options_of(last))
 
 
-def _connect(call: Call, value: Value) -> Value | None:
+def _connect(call: Call[Machine], value: Value) -> Value | None:
     """`.connect` on an object that is not known: judged where its argument looks like an address."""
-    for option in options_of(value):
-        if isinstance(option, Items) and len(option.items) == 2 and option.kind == "tuple":
-            return _address(call, option)
-    return None
+    is_address = isinstance(value, Items) and len(value.items) == 2 and value.kind == "tuple"
+    return _address(call, value) if is_address else None
 
 
-def _environment(call: Call, value: Value) -> Value | None:
-    for option in options_of(value):
-        pieces = pieces_of(option)
-        name = pieces[0] if len(pieces) == 1 and pieces[0] is not None else ""
-        if call.crossed(call.boundary.environment(name)):
-            return Unknown(_ENVIRONMENT)
-    return Unknown(frozenset({"any"}))
-
-
-def _whole_environment(call: Call, value: Value) -> Value | None:
-    call.crossed(call.boundary.environment(""))
-    return Unknown(_ENVIRONMENT)
-
-
-def _set_environment(call: Call, value: Value) -> Value | None:
+def _set_environment(call: Call[Machine], value: Value) -> Value | None:
     name = pieces_of(value)[0]
     if name is not None and name.upper().startswith(("LD_", "DYLD_", "PYTHON", "PATH", "BASH_ENV", "IFS")):
         call.add("environment.write", f"sets {name}, which changes how programs load")
@@ -391,74 +421,155 @@ def _set_environment(call: Call, value: Value) -> Value | None:
     return None
 
 
-def _callback(call: Call, value: Value) -> Value | None:
-    return call.m.call(
-        value,
-        Arguments(
-            call.arguments.positional[call.effect.position + 1 :], call.arguments.named, call.arguments.more
-        ),
-        call.node,
-    )
+def _callback(call: Call[Machine], value: Value) -> Value | None:
+    given = call.arguments
+    rest = Arguments(given.positional[call.effect.position + 1 :], given.named, given.more)
+    return call.m.call(value, rest, call.node)
 
 
-def _thread(call: Call, value: Value) -> Value | None:
-    given = call.arguments.get(
-        call.effect.position + (2 if call.name.endswith(("Thread", "Process")) else 1), "args"
-    )
-    items = given.items if isinstance(given, Items) else []
-    more = given is not None and not isinstance(given, Items)
-    if isinstance(value, Function | Ref):
-        call.m.call(value, Arguments(items, {}, more), call.node)
+# --- databases
+
+
+_SERVER: Final = re.compile(r"(?i)(?:^|[\s;])(?:host|hostaddr|server|data source)\s{0,4}=\s{0,4}([^\s;,]+)")
+"""The server in a connection string of keys and values."""
+
+
+_DATABASE: Final = re.compile(r"(?i)(?:^|[\s;])(?:dbname|database|initial catalog)\s{0,4}=\s{0,4}([^\s;,]+)")
+_NAMES: Final = ("dbname", "database", "db")
+"""Arguments that name a database of the server."""
+
+
+_GIVEN_A_CONNECTION: Final = words(
+    "pandas.read_sql pandas.read_sql_query pandas.read_sql_table ?.to_sql polars.read_database"
+    " polars.read_database_uri pandas.DataFrame().to_sql"
+)
+
+
+def _db_server(call: Call[Machine], value: Value) -> Value | None:
+    host = call.arguments.named.get("host") or call.arguments.named.get("server") or value
+    text = pieces_of(host)[0]
+    if text is not None and "://" in text:
+        return _db_url(call, host)
+    names = [call.arguments.named[key] for key in _NAMES if key in call.arguments.named]
+    database = names[0] if names else Const("")
+    if text is not None and "=" in text:
+        named, base = _SERVER.search(text), _DATABASE.search(text)
+        host = Const(named[1] if named is not None else "localhost")
+        database = Const(base[1] if base is not None else "")
+    call.judge_host(host)
+    for option in options_of(host):
+        remember(call, Connection(Database.SERVER, whole_text(option), whole_text(database)))
+    return Ref(f"{call.name}()", NETWORK)
+
+
+def _db_url(call: Call[Machine], value: Value) -> Value | None:
+    pieces = pieces_of(value)
+    head = pieces[0]
+    connection = connection_of_url(whole_text(value))
+    remember(call, connection)
+    if head is not None and head.startswith(("sqlite", "duckdb")):
+        path = head.partition("://")[2].removeprefix("/")
+        if path and not path.startswith(":memory:"):
+            call.judge_path(Action.WRITE, text_value((path, *pieces[1:]), value.taint))
+    else:
+        call.crossed(call.boundary.url(pieces))
+    kind = connection_of_url(head or "").kind
+    end = {Database.MEMORY: IN_MEMORY, Database.FILE: IN_FILE}.get(kind, "()")
+    return Ref(f"{call.name}{end}")
+
+
+def _db_connection(call: Call[Machine], value: Value) -> Value | None:
+    """A connection, or the URL of one."""
+    if isinstance(value, Const | Text):
+        _db_url(call, value)
     return None
 
 
-def _nothing(call: Call, value: Value) -> Value | None:
+def _sql(call: Call[Machine], value: Value) -> Value | None:
+    for connection in _connections_of(call):
+        _send(call, value, connection)
     return None
+
+
+def _send(call: Call[Machine], value: Value, connection: Connection) -> None:
+    pieces = pieces_of(value)
+    if is_held(call.m.context, connection):
+        call.m.run_sql(pieces, call.name, call.node, connection)
+    elif isinstance(value, Const | Text):
+        # A number or a plain name leads out of no directory.
+        names = taint_of(value) == NAME
+        named = tuple(ENTRY if one is None else one for one in pieces) if names else pieces
+        call.m.run_sql(named, call.name, call.node, connection)
+        if len(pieces) > 1 and "any" in taint_of(value):
+            call.add("query.dynamic", f"{call.who} takes a statement built from text")
+
+
+def _sql_text(call: Call[Machine], value: Value) -> Value | None:
+    """A statement as an object, which is judged where it is sent."""
+    return value
+
+
+def _table(call: Call[Machine], value: Value) -> Value | None:
+    """A table that is read or written as a whole, by what the keyword says is done."""
+    verb = "SELECT * FROM" if call.name.rpartition(".")[2].startswith("read") else "INSERT INTO"
+    replaces = call.arguments.named.get("if_exists")
+    if isinstance(replaces, Const) and replaces.value == "replace":
+        verb = "DROP TABLE"
+    end = " VALUES (1)" if verb == "INSERT INTO" else ""
+    for connection in _connections_of(call):
+        if is_held(call.m.context, connection):
+            statement = (f'{verb} "', *pieces_of(value), f'"{end}')
+            call.m.run_sql(merged(statement), call.name, call.node, connection)
+    return None
+
+
+def _connections_of(call: Call[Machine]) -> list[Connection]:
+    """Where a call may go, by the name of what it is called on, or of the connection it is given.
+
+    Connections that one function of a driver makes are taken together: each of them counts.
+    """
+    given = call.arguments.get(1, "con") if call.name in _GIVEN_A_CONNECTION else None
+    for keyword in ("con", "connection", "conn", "uri", "connection_uri"):
+        given = given or call.arguments.named.get(keyword)
+    if given is None:
+        return _made_by(call, call.name)
+    return [one for option in options_of(given) for one in _connections(call, option)]
+
+
+def _connections(call: Call[Machine], connection: Value) -> list[Connection]:
+    if isinstance(connection, Ref):
+        return _made_by(call, connection.name)
+    text = pieces_of(connection)[0]
+    return [connection_of_url(whole_text(connection) or text) if text and "://" in text else _SOMEWHERE]
+
+
+_SOMEWHERE: Final = Connection(Database.UNKNOWN)
+
+
+def _made_by(call: Call[Machine], name: str) -> list[Connection]:
+    """The connections that a driver's function made, where they are of the kind that the name says."""
+    kind = _kind(name)
+    made = call.m.connections.get(name.partition("()")[0], set())
+    return sorted((one for one in made if one.kind is kind), key=str) or [Connection(kind)]
+
+
+def _kind(name: str) -> Database:
+    if IN_MEMORY in name or (name.startswith("duckdb.") and "()" not in name):
+        return Database.MEMORY
+    kinds = {effect.kind for effect in SINKS.get(name.partition("()")[0], ())}
+    if "dbfile" in kinds or IN_FILE in name:
+        return Database.FILE
+    return Database.SERVER if kinds & {"dbserver", "dburl"} else Database.UNKNOWN
 
 
 CHECKS: Final[dict[str, Check]] = {
-    **commands.CHECKS,
-    **databases.CHECKS,
-    "read": _path_check(Action.READ),
-    "write": _path_check(Action.WRITE),
-    "delete": _path_check(Action.DELETE),
-    "permission": _path_check(Action.PERMISSION),
-    "open": _open,
-    "osopen": _os_open,
-    "load": _load,
-    "save": _save,
-    "openfile": _open_file,
-    "protocol": _protocol,
-    "proxies": _proxies,
-    "importpath": _import_path,
-    "netrc": _netrc,
-    "model": _model,
-    "expression": _expression,
-    "implicit": _implicit,
-    "logconfig": _log_config,
-    "doctest": _doctest,
-    "annotations": _annotations,
-    "pathself": _path_self,
-    **{
-        f"{kind}opt": _optional(kind)
-        for kind in ("read", "write", "load", "save", "url", "host", "address", "code")
-    },
-    "url": _url,
-    "host": _host,
-    "address": _address,
-    "addresslast": _last_address,
-    "connect": _connect,
-    "env": _environment,
-    "envall": _whole_environment,
-    "envset": _set_environment,
-    "callback": _callback,
-    "thread": _thread,
-    "code": payloads.code_effect,
-    "pickle": payloads.pickle_effect,
-    "picklefile": payloads.pickle_file_effect,
-    "yaml": payloads.yaml_effect,
-    "unsafeyaml": payloads.unsafe_yaml_effect,
-    "subclasses": _nothing,
-    "none": _nothing,
-}
+    **COMMON, **payloads.CHECKS,
+    "open": _open, "osopen": _os_open, "load": _load, "save": _save, "openfile": _open_file,
+    "protocol": _protocol, "proxies": _proxies, "importpath": _import_path, "netrc": _netrc, "model": _model,
+    "implicit": _implicit, "logconfig": _log_config, "pathself": _path_self, "url": _url, "host": _host,
+    "address": _address, "addresslast": _last_address, "connect": _connect, "envset": _set_environment,
+    "callback": _callback, "thread": COMMON["none"],
+    "dbserver": _db_server, "dburl": _db_url, "dbconn": _db_connection, "sql": _sql,
+    "sqltext": _sql_text, "table": _table,
+}  # fmt: skip
 """What judges each kind of effect."""

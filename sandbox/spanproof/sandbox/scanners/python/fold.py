@@ -21,8 +21,8 @@ from importlib import import_module
 from typing import Any, Final
 
 from spanproof.sandbox.catalogue import words_of
-from spanproof.sandbox.scanners.python.sinks import KNOWLEDGE
-from spanproof.sandbox.scanners.python.values import (
+from spanproof.sandbox.scanners.python.names import KNOWLEDGE
+from spanproof.sandbox.scanners.reader.values import (
     CLEAN,
     MAX_SIZE,
     Const,

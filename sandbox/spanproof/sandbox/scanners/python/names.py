@@ -1,7 +1,7 @@
-"""Names outside the program: which module a name means, and the one spelling of each.
+"""Names outside the program: the one spelling of each, and what calls of them do, from the data files.
 
 In: dotted names as the program spells them (`posix.system`, `np.load`, `subprocess.os.environ`). Out: the
-canonical one (`os.system`, `numpy.load`, `os.environ`). Never looks at what is installed.
+canonical one (`os.system`, `numpy.load`, `os.environ`) and its effects. Never looks at what is installed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,22 @@ from functools import lru_cache
 from typing import Final
 
 from spanproof.sandbox.catalogue import words_of
-from spanproof.sandbox.scanners.python.sinks import KNOWLEDGE
+from spanproof.sandbox.scanners.catalogue import read_sections
+from spanproof.sandbox.scanners.reader.effects import read_effects
+
+KNOWLEDGE: Final = read_sections("python")
+LIBRARIES: Final = read_sections("libraries")
+
+
+SINKS: Final = read_effects(KNOWLEDGE["calls"] | LIBRARIES["calls"])
+"""Effects by resolved name."""
+
+METHOD_SINKS: Final = read_effects(KNOWLEDGE["methods"] | LIBRARIES["methods"])
+"""Effects by method name, where the receiver's class is not known."""
+
+TARGETS: Final = words_of(LIBRARIES["inert"], "targets")
+"""Arguments, entries and attributes of objects of libraries that say where they go."""
+
 
 BUILTINS: Final = frozenset(name for name in dir(builtins) if not name.startswith("_")) | {
     "__import__", "__builtins__", "__build_class__", "get_ipython",
@@ -25,6 +40,9 @@ COMMON_ALIASES: Final = KNOWLEDGE["aliases"]
 
 KNOWN_MODULES: Final = words_of(KNOWLEDGE["known"], "free")
 """Modules a free name may mean: what an earlier step of the session imported."""
+
+SENSITIVE: Final = words_of(KNOWLEDGE["known"], "sensitive")
+"""Modules whose functions reach outside: what is taken out of them by an unknown name may be one."""
 
 LEAKED_MODULES: Final = words_of(KNOWLEDGE["known"], "leaked")
 """Modules that other modules hold as an attribute (`glob.os`), which is a way around an import list."""

@@ -5,20 +5,23 @@ call, or a review where the source is not known. Nothing is executed or unpickle
 opcode.
 """
 
+# ruff: noqa: ARG001 - functions of one table share one signature
+
 from __future__ import annotations
 
 import ast
 import io
 import pickletools
 import re
+from typing import Final
 
-from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.context import MAX_NESTING
 from spanproof.sandbox.scanners.python import attributes
-from spanproof.sandbox.scanners.python.machine import Arguments, Machine
-from spanproof.sandbox.scanners.python.targets import Call, plain_name
-from spanproof.sandbox.scanners.python.values import (
+from spanproof.sandbox.scanners.python.machine import Machine
+from spanproof.sandbox.scanners.reader.effects import Call, Check, command_line
+from spanproof.sandbox.scanners.reader.state import Arguments
+from spanproof.sandbox.scanners.reader.values import (
     UNKNOWN,
     Const,
     Instance,
@@ -26,16 +29,13 @@ from spanproof.sandbox.scanners.python.values import (
     Mapping,
     Ref,
     Scope,
-    Taint,
-    Text,
     Unknown,
     Value,
-    join_all,
+    constant_text,
     options_of,
     pieces_of,
     taint_of,
 )
-from spanproof.sandbox.scanners.sql import Connection, scan_given, scan_sent
 
 _SAFE_PICKLED = re.compile(
     r"^(?:(?:builtins|__builtin__)\.(?:set|frozenset|bytearray|complex|range|slice|object|list|dict|tuple|int"
@@ -51,101 +51,78 @@ _MAX_OPCODES = 200_000
 _YAML_CODE = re.compile(r"!!python/|tag:yaml\.org,2002:python/|!<tag:yaml")
 
 
-def run_command(m: Machine, pieces: Pieces, taint: Taint, who: str, node: ast.expr) -> None:
-    """Scan a command line; holes in it become variables that nothing sets."""
-    if "network" in taint and all(piece is None for piece in pieces):
-        m.add("exec.download", node, f"{who} runs what came over the network")
-        return
-    if pieces and pieces[0] is None:
-        m.add("command.dynamic", node, f"{who} runs a command that is not known")
-        return
-    text = "".join("$__unknown" if piece is None else piece for piece in pieces)
-    nested.scan("bash", m.context.nested(m.place(node), f"{who} runs a command: "), text)
-
-
-def run_sql(m: Machine, pieces: Pieces, who: str, node: ast.expr, connection: Connection) -> None:
-    """Scan a statement that is sent to a database."""
-    inner = m.context.nested(m.place(node), f"{who.removeprefix('?.')} runs a statement: ")
-    scan_sent(inner, pieces, connection)
-
-
-def code_effect(call: Call, value: Value) -> Value | None:
+def _code(call: Call[Machine], value: Value) -> Value | None:
     """`exec`, `eval` and their like: what folds to source is read in its turn."""
     namespaces = [call.arguments.get(index, name) for index, name in ((1, "globals"), (2, "locals"))]
     given = [one for one in namespaces if isinstance(one, Mapping)] if call.name in {"exec", "eval"} else []
     if not given:
-        return join_all(_run_source(call.m, call.name, option, call.node) for option in options_of(value))
+        return _run_source(call.m, call.name, value, call.node)
     outer = call.m.scope
     call.m.scope = Scope(outer)
     for namespace in given:
         call.m.scope.names.update({str(key): entry for key, entry in namespace.entries.items()})
     try:
-        return join_all(_run_source(call.m, call.name, option, call.node) for option in options_of(value))
+        return _run_source(call.m, call.name, value, call.node)
     finally:
         given[-1].entries.update(call.m.scope.names)
         call.m.scope = outer
 
 
-def judge_statement(m: Machine, value: Const | Text, who: str, node: ast.expr) -> None:
-    """Judge a text that may be a statement, and goes to a call that is not known to send one."""
-    scan_given(m.context.nested(m.place(node), f"{plain_name(who)} gets a statement: "), pieces_of(value))
-
-
-def run_expression(m: Machine, source: str, who: str, node: ast.expr) -> None:
-    """Read a formula that may hold Python; one that does not parse is reviewed where it could run code."""
-    if m.parse(source.strip()) is not None:
-        _read_source(m, who, source.strip(), node)
-    elif "__" in source:
-        m.add("exec.dynamic", node, f"{who.removeprefix('?.')} runs a formula that cannot be read")
-
-
-def run_examples(m: Machine, node: ast.expr) -> None:
-    """Read the examples in the program's documentation as the interpreter would run them."""
-    lines = [found[1] for found in _EXAMPLE.finditer(m.text)]
-    if lines:
-        _read_source(m, "exec", "\n".join(lines), node)
-
-
-def run_annotations(m: Machine, node: ast.expr) -> None:
-    """Read the annotations in the program that are text, as what resolves them evaluates them."""
-    module = m.parse(m.text)
-    for one in ast.walk(module) if module is not None else ():
-        for annotation in (getattr(one, "annotation", None), getattr(one, "returns", None)):
-            if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-                _read_source(m, "eval", annotation.value, node)
-
-
-def pickle_effect(call: Call, value: Value) -> Value | None:
-    """Unpickling: what the pickle would call is judged."""
-    return join_all(_unpickle(call.m, call.name, option, call.node) for option in options_of(value))
-
-
-def pickle_file_effect(call: Call, value: Value) -> Value | None:
-    """Unpickling from a file object; one over known bytes is read like them."""
-    for option in options_of(value):
-        inner = option.owner if isinstance(option, Ref) and option.name == "io.BytesIO()" else None
-        _unpickle(call.m, call.name, inner if inner is not None else option, call.node)
+def _expression(call: Call[Machine], value: Value) -> Value | None:
+    """A formula over columns: Python, where it calls or goes through attributes."""
+    call.m.judge_statement(value, call.name, call.node)
+    text = constant_text(value)
+    if text is not None and ("@" in text or "__" in text or "(" in text):
+        source = re.sub(r"`[^`]*`", "column", text.replace("@", "")).strip()
+        if call.m.parse(source) is not None:
+            _read_source(call.m, call.name, source, call.node)
+        elif "__" in source:
+            call.add("exec.dynamic", f"{call.name.removeprefix('?.')} runs a formula that cannot be read")
     return None
 
 
-def yaml_effect(call: Call, value: Value) -> Value | None:
+def _examples(call: Call[Machine], value: Value) -> Value | None:
+    """The examples in the program's documentation, as the interpreter would run them."""
+    lines = [found[1] for found in _EXAMPLE.finditer(call.m.text)]
+    if lines:
+        _read_source(call.m, "exec", "\n".join(lines), call.node)
+    return None
+
+
+def _annotations(call: Call[Machine], value: Value) -> Value | None:
+    """The annotations in the program that are text, as what resolves them evaluates them."""
+    module = call.m.parse(call.m.text)
+    for one in ast.walk(module) if module is not None else ():
+        for annotation in (getattr(one, "annotation", None), getattr(one, "returns", None)):
+            if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+                _read_source(call.m, "eval", annotation.value, call.node)
+    return None
+
+
+def _pickle_file(call: Call[Machine], value: Value) -> Value | None:
+    """Unpickling from a file object; one over known bytes is read like them."""
+    inner = value.owner if isinstance(value, Ref) and value.name == "io.BytesIO()" else None
+    _unpickle(call, inner if inner is not None else value)
+    return None
+
+
+def _yaml(call: Call[Machine], value: Value) -> Value | None:
     """`yaml.load`, harmless with a safe loader."""
     loader = call.arguments.get(1, "Loader")
     if isinstance(loader, Ref) and "Safe" in loader.name:
         return None
-    return unsafe_yaml_effect(call, value)
+    return _unsafe_yaml(call, value)
 
 
-def unsafe_yaml_effect(call: Call, value: Value) -> Value | None:
+def _unsafe_yaml(call: Call[Machine], value: Value) -> Value | None:
     """A YAML loader that builds any object."""
-    for option in options_of(value):
-        if isinstance(option, Const) and isinstance(option.value, str):
-            if _YAML_CODE.search(option.value):
-                call.add("deserialize.code", f"{call.name} builds objects a YAML text names")
-        elif "network" in taint_of(option):
-            call.add("deserialize.code", f"{call.name} builds any object from what came over the network")
-        else:
-            call.add("deserialize.untrusted", f"{call.name} can build any object")
+    if isinstance(value, Const) and isinstance(value.value, str):
+        if _YAML_CODE.search(value.value):
+            call.add("deserialize.code", f"{call.name} builds objects a YAML text names")
+    elif "network" in taint_of(value):
+        call.add("deserialize.code", f"{call.name} builds any object from what came over the network")
+    else:
+        call.add("deserialize.untrusted", f"{call.name} can build any object")
     return None
 
 
@@ -187,22 +164,23 @@ def _read_source(m: Machine, who: str, text: str, node: ast.expr) -> Value:
         m.context = outer
 
 
-def _unpickle(m: Machine, who: str, value: Value, node: ast.expr) -> Value:
+def _unpickle(call: Call[Machine], value: Value) -> Value | None:
+    """Unpickling: what the pickle would call is judged."""
     if isinstance(value, Ref) and value.name == "pickle.dumps()" and value.owner is not None:
-        return _round_trip(m, value.owner, node)
+        return _round_trip(call.m, value.owner, call.node)
     if isinstance(value, Const) and isinstance(value.value, bytes | str):
         data = value.value.encode("latin-1", "replace") if isinstance(value.value, str) else value.value
         names, whole = _pickled_names(data)
         if not whole:
-            m.add("deserialize.untrusted", node, f"{who} loads a pickle that cannot be read to its end")
+            call.add("deserialize.untrusted", f"{call.name} loads a pickle that cannot be read to its end")
         for name in names:
             if not _SAFE_PICKLED.match(name):
-                m.add("deserialize.code", node, f"{who} loads a pickle that calls {name[:80]}")
+                call.add("deserialize.code", f"{call.name} loads a pickle that calls {name[:80]}")
         return UNKNOWN
     if "network" in value.taint:
-        m.add("deserialize.code", node, f"{who} loads what came over the network")
+        call.add("deserialize.code", f"{call.name} loads what came over the network")
     else:
-        m.add("deserialize.untrusted", node, f"{who} loads a pickle, which can call any function")
+        call.add("deserialize.untrusted", f"{call.name} loads a pickle, which can call any function")
     return Unknown(value.taint)
 
 
@@ -214,7 +192,7 @@ def _round_trip(m: Machine, value: Value, node: ast.expr) -> Value:
         method = attributes.method_of(value, name)
         if method is None:
             continue
-        for reduced in options_of(m.call(method, Arguments([], {}), node)):
+        for reduced in options_of(m.call(method, Arguments([]), node)):
             if isinstance(reduced, Items) and len(reduced.items) >= 2 and isinstance(reduced.items[1], Items):
                 called = reduced.items[0]
                 name = called.name if isinstance(called, Ref) else "a function"
@@ -243,3 +221,48 @@ def _pickled_names(data: bytes) -> tuple[list[str], bool]:
     except Exception:  # noqa: BLE001 - not a pickle, or cut: what was read so far counts
         return names, False
     return names, True
+
+
+def _argv(call: Call[Machine], value: Value) -> Value | None:
+    """A program with its arguments, as a list or as a line."""
+    shell = call.arguments.named.get("shell")
+    if isinstance(value, Items) and isinstance(shell, Const) and shell.value and value.items:
+        _run(call, pieces_of(value.items[0]), value)
+    elif isinstance(value, Items):
+        _run_words(call, value)
+    else:
+        _run(call, pieces_of(value), value)
+    environment = call.arguments.named.get("env")
+    if isinstance(environment, Ref) and environment.name == "os.environ":
+        call.m.read_all_variables("os.environ", call.node)
+    return None
+
+
+def _spawn_arguments(call: Call[Machine], value: Value) -> Value | None:
+    # os.execl(path, arg0, arg1, …): the program's own name is given twice.
+    rest = call.arguments.positional[call.effect.position + 2 :]
+    rest = [one for one in rest if not isinstance(one, Mapping)]
+    _run_words(call, Items([value, *rest], more=call.arguments.more))
+    return None
+
+
+def _spawn(call: Call[Machine], value: Value) -> Value | None:
+    rest = call.arguments.positional[call.effect.position + 1 :]
+    _run_words(call, Items([value, *rest], more=call.arguments.more))
+    return None
+
+
+def _run_words(call: Call[Machine], words: Items) -> None:
+    _run(call, command_line(words.items, more=words.more), words)
+
+
+def _run(call: Call[Machine], line: Pieces, value: Value) -> None:
+    call.m.run_command(line, taint_of(value), call.name, call.node)
+
+
+CHECKS: Final[dict[str, Check]] = {
+    "argv": _argv, "spawnv": _spawn_arguments, "spawn": _spawn, "code": _code, "pickle": _unpickle,
+    "picklefile": _pickle_file, "yaml": _yaml, "unsafeyaml": _unsafe_yaml, "expression": _expression,
+    "doctest": _examples, "annotations": _annotations,
+}  # fmt: skip
+"""What judges each way to run what a value holds."""

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import ast
 
-from spanproof.sandbox.scanners.python import attributes, unknown_calls
-from spanproof.sandbox.scanners.python.branches import BRANCHES
-from spanproof.sandbox.scanners.python.containers import extend
-from spanproof.sandbox.scanners.python.expressions import free_name, make_function
-from spanproof.sandbox.scanners.python.machine import Arguments, Executor, Flow, Machine
+from spanproof.sandbox.scanners.python import attributes, effects
+from spanproof.sandbox.scanners.python.expressions import free_name, make_function, operate
+from spanproof.sandbox.scanners.python.flow import BRANCHES
+from spanproof.sandbox.scanners.python.machine import Executor, Flow, Machine
 from spanproof.sandbox.scanners.python.names import canonical
-from spanproof.sandbox.scanners.python.operators import operate
-from spanproof.sandbox.scanners.python.values import (
+from spanproof.sandbox.scanners.reader.state import Arguments
+from spanproof.sandbox.scanners.reader.values import (
     UNKNOWN,
     Const,
     Instance,
@@ -62,8 +61,7 @@ def _augmented(m: Machine, node: ast.AugAssign) -> Flow:
         m.tables.set_attribute(m, Ref("sys"), "path", added, node.value)
     if isinstance(node.op, ast.Add) and isinstance(current, Items) and current.kind == "list":
         items, whole = elements_of(added)
-        m.change_items(current, items)
-        extend(current, items)
+        m.add_items(current, items)
         current.more = current.more or not whole
         return None
     attributes.bind(m, target, operate(m, type(node.op), current, added, node.value))
@@ -76,7 +74,7 @@ def _with(m: Machine, node: ast.With | ast.AsyncWith) -> Flow:
         name = "__enter__" if isinstance(node, ast.With) else "__aenter__"
         method = attributes.member(m, value, name, manager.context_expr)
         if method is not None:
-            value = m.call(method, Arguments([], {}), manager.context_expr)
+            value = m.call(method, Arguments([]), manager.context_expr)
         if manager.optional_vars is not None:
             attributes.bind(m, manager.optional_vars, value)
     return m.execute(node.body)
@@ -123,7 +121,7 @@ def _class(m: Machine, node: ast.ClassDef) -> Flow:
             # A method does not see the names of its class, only those around it.
             function.scope = outer  # type: ignore[attr-defined]
             function.owner = klass  # type: ignore[attr-defined]
-    unknown_calls.check_declared(m, bases, klass.attributes, node)
+    effects.check_declared(m, bases, klass.attributes, node)
     m.classes.append(klass)
     outer.bind(node.name, klass)
     for base in bases:

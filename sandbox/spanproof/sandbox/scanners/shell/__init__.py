@@ -1,9 +1,9 @@
 """The shell scanner: reads what a script would do, by its meaning, without running it.
 
-In: a source and the context of the scan. Out: findings in the context's report. `syntax` parses, `walk`
-follows the tree, `flow` its branches, loops and functions, `commands` assignments and redirections. `words`
-expands what is known of words, `programs` judges what each program does with its arguments. Needs the
-tree-sitter-bash wheel; without it the pipeline denies, it never falls back to matching words.
+In: a source and the context of the scan. Out: findings in the context's report. `walk` follows the tree,
+`commands` each kind of node. `words` expands what is known of words, `programs` judges what each program does
+with its arguments. Needs the tree-sitter-bash wheel; without it the pipeline denies, it never falls back to
+matching words.
 """
 
 from __future__ import annotations
@@ -11,17 +11,14 @@ from __future__ import annotations
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.source import START, Source
 
-LANGUAGES = frozenset({"bash"})
-
 
 def scan(context: Context, source: Source) -> None:
     """Report what a shell script would do beyond its boundary."""
-    from spanproof.sandbox.scanners.shell import commands, flow
-    from spanproof.sandbox.scanners.shell.syntax import TooSlow
-    from spanproof.sandbox.scanners.shell.walk import Shell
+    from spanproof.sandbox.scanners.shell.commands import HANDLERS
+    from spanproof.sandbox.scanners.shell.walk import Shell, TooSlow
 
     try:
-        Shell(context, source.text, {**commands.HANDLERS, **flow.HANDLERS}).read()
+        Shell(context, source.text, HANDLERS).read()
     except RecursionError:
         context.add("shell.too-deep", START, "nests deeper than can be judged")
     except TooSlow:

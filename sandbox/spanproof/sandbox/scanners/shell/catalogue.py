@@ -1,11 +1,17 @@
-"""Programs and what they do with their operands, from `data/shell.txt`."""
+"""Programs and what they do with their operands, from `data/shell.txt`; options and operands of their lines.
+
+In: the expanded fields after a program's name. Out: its operands, its options and their values.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from spanproof.sandbox.catalogue import by_word, words_of
 from spanproof.sandbox.scanners.catalogue import read_sections
+from spanproof.sandbox.scanners.pieces import ENTRY
+from spanproof.sandbox.scanners.shell.state import OWN_JOB, Words, known
 
 _KNOWLEDGE: Final = read_sections("shell")
 _GROUPS: Final = _KNOWLEDGE["groups"]
@@ -28,8 +34,48 @@ COMMAND_OPTIONS: Final = {
 
 COMMAND_VARIABLES: Final = words_of(_KNOWLEDGE["variables"], "commands")
 LOADING_VARIABLES: Final = words_of(_KNOWLEDGE["variables"], "loading")
+SET_BY_SHELL: Final = words_of(_KNOWLEDGE["variables"], "set")
+PREDEFINED: Final = {**_KNOWLEDGE["predefined"], "IFS": " ", "#": "1", "!": OWN_JOB, "_": ENTRY, "-": ""}
+PLAIN: Final = words_of(_GROUPS, "plain")
 HARMLESS: Final = words_of(_GROUPS, "harmless")
 PROJECT_TOOLS: Final = words_of(_GROUPS, "projecttools")
 
 WRAPPER_OPERANDS: Final = {"timeout": 1, "flock": 1}
 """Operands of a wrapper before the program it runs."""
+
+
+def split_options(arguments: Sequence[Words], valued: str) -> tuple[list[Words], list[str]]:
+    """Operands and options of a command; `valued` are the short options that take a value."""
+    operands: list[Words] = []
+    options: list[str] = []
+    only_operands = False
+    skip = False
+    for argument in arguments:
+        text = known(argument)
+        if skip:
+            skip = False
+            continue
+        if only_operands or text is None or not text.startswith("-") or text == "-":
+            if text != "-":
+                operands.append(argument)
+        elif text == "--":
+            only_operands = True
+        else:
+            options.append(text)
+            skip = (
+                not text.startswith("--") and text[-1] in valued and (len(text) == 2 or text[1:-1].isalpha())
+            )
+    return operands, options
+
+
+def after_options(arguments: list[Words], valued: str) -> list[Words]:
+    """What follows the options of a wrapper: the command it runs."""
+    index = 0
+    while index < len(arguments):
+        text = known(arguments[index])
+        if text is None or not text.startswith("-") or text == "-":
+            break
+        index += 2 if len(text) == 2 and text[1] in valued else 1
+        if text == "--":
+            break
+    return arguments[index:]

@@ -12,11 +12,10 @@ from typing import Final
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
-from spanproof.sandbox.scanners.shell.catalogue import FETCH_OPTIONS, NETWORK_KINDS
-from spanproof.sandbox.scanners.shell.options import split_options
+from spanproof.sandbox.scanners.shell.catalogue import FETCH_OPTIONS, NETWORK_KINDS, split_options
 from spanproof.sandbox.scanners.shell.state import EMPTY, HOLE, Stream, Words, known
 from spanproof.sandbox.scanners.shell.walk import Shell
-from spanproof.sandbox.scanners.sql import Connection, Database, connection_of_url, is_held, scan_sent
+from spanproof.sandbox.scanners.sql import Connection, Database, connection_of_url
 from spanproof.sandbox.words import words
 
 _ANSWER: Final = Stream(HOLE, frozenset({"network"}))
@@ -63,7 +62,7 @@ def judge_url(shell: Shell, word: Words, who: str, node: Node) -> None:
         text = pieces[0] or ""
         if len(pieces) == 1 and "@" in text and "://" not in text:
             pieces = (text.partition("@")[2].partition(":")[0],)
-        shell.context.crossed("shell", shell.context.boundary.url(pieces), shell.place(node), f"{who}:")
+        shell.crossed(shell.context.boundary.url(pieces), who, node)
 
 
 def judge_sources(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
@@ -157,8 +156,7 @@ def _judge_host(shell: Shell, word: Words, who: str, node: Node, port: int | Non
     for pieces in word:
         if pieces[0] is not None:
             pieces = (pieces[0].rpartition("@")[2], *pieces[1:])
-        crossing = shell.context.boundary.host_in_pieces(pieces, port)
-        shell.context.crossed("shell", crossing, shell.place(node), f"{who}:")
+        shell.crossed(shell.context.boundary.host_in_pieces(pieces, port), who, node)
 
 
 def _netcat(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
@@ -228,7 +226,12 @@ def _openssl(shell: Shell, arguments: list[Words], node: Node) -> None:
 
 
 def _database(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
-    _database_host(shell, program, arguments, node)
+    urls = [one for one in arguments if "://" in (known(one) or "")]
+    hosts = values_of(arguments, {"-h", "--host"})
+    if urls and not hosts:
+        judge_url(shell, urls[0], program, node)
+    else:
+        _judge_host(shell, hosts[0] if hosts else (("localhost",),), program, node)
     options = _STATEMENT_OPTIONS.get(program)
     if options is None:
         return
@@ -236,7 +239,8 @@ def _database(shell: Shell, program: str, arguments: list[Words], stdin: Stream,
     for file in values_of(arguments, {"-f", "--file"}):
         shell.judge_path(Action.READ, file, program, node)
         sent.append(HOLE)
-    send_statements(shell, program, sent or [stdin.words], _server(program, arguments), node)
+    connection = connection_of_url(known(urls[0]) or "") if urls else _server(program, arguments, hosts)
+    send_statements(shell, program, sent or [stdin.words], connection, node)
 
 
 _STATEMENT_OPTIONS: Final = {
@@ -260,12 +264,8 @@ def values_of(arguments: list[Words], options: Collection[str]) -> list[Words]:
     return found
 
 
-def _server(program: str, arguments: list[Words]) -> Connection:
+def _server(program: str, arguments: list[Words], hosts: list[Words]) -> Connection:
     """The server and the database that a program's options name."""
-    urls = [text for one in arguments if (text := known(one)) is not None and "://" in text]
-    if urls:
-        return connection_of_url(urls[0])
-    hosts = values_of(arguments, {"-h", "--host"})
     bases = values_of(arguments, {"-d", "--dbname"} if program == "psql" else {"-D", "--database"})
     operands, _ = split_options(arguments, "hdUpPceDfu")
     base = bases[0] if bases else operands[0] if operands else EMPTY
@@ -277,24 +277,6 @@ def send_statements(
     shell: Shell, program: str, sent: list[Words], connection: Connection, node: Node
 ) -> None:
     """Judge the statements that a database's program is given."""
-    context = shell.context.nested(shell.place(node), f"{program} runs a statement: ")
     for word in sent:
         for pieces in word:
-            if pieces != (None,) or is_held(context, connection):
-                scan_sent(context, pieces, connection)
-
-
-def _database_host(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
-    texts = [known(argument) or "" for argument in arguments]
-    for index, text in enumerate(texts[:-1]):
-        if text in {"-h", "--host"}:
-            _judge_host(shell, arguments[index + 1], program, node)
-            return
-    for index, text in enumerate(texts):
-        if text.startswith(("--host=", "-h")) and len(text) > 2:
-            _judge_host(shell, ((text.partition("=")[2] or text[2:],),), program, node)
-            return
-        if "://" in text:
-            judge_url(shell, arguments[index], program, node)
-            return
-    _judge_host(shell, (("localhost",),), program, node)
+            shell.run_sql(pieces, program, node, connection)

@@ -16,7 +16,7 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action, Pieces
 from spanproof.sandbox.scanners.pieces import ENTRY, bounded, merged
-from spanproof.sandbox.scanners.shell import files, filters, interpreters, network
+from spanproof.sandbox.scanners.shell import files, interpreters, network
 from spanproof.sandbox.scanners.shell.catalogue import (
     COMMAND_OPTIONS,
     DENIED,
@@ -30,11 +30,12 @@ from spanproof.sandbox.scanners.shell.catalogue import (
     WRAPPER_OPERANDS,
     WRAPPER_VALUED,
     WRAPPERS,
+    after_options,
+    split_options,
 )
 from spanproof.sandbox.scanners.shell.files import operands_in_role
 from spanproof.sandbox.scanners.shell.interpreters import run_interpreter, run_shell, run_word
 from spanproof.sandbox.scanners.shell.network import send_statements, values_of
-from spanproof.sandbox.scanners.shell.options import after_options, split_options
 from spanproof.sandbox.scanners.shell.state import (
     HOLE,
     MAX_ALTERNATIVES,
@@ -146,8 +147,7 @@ def _wrapper(shell: Shell, program: str, arguments: list[Words], stdin: Stream, 
     if program in {"sudo", "doas"}:
         shell.add("privilege.change", node, f"{program} runs a command as another user")
     if program == "env" and not arguments:
-        crossing = shell.context.boundary.environment("")
-        shell.context.crossed("shell", crossing, shell.place(node), "env:")
+        shell.read_all_variables("env", node)
         return Stream(HOLE, frozenset({"environment"}))
     if program == "command" and arguments and _LOOKS_UP.fullmatch(known(arguments[0]) or ""):
         return UNKNOWN_STREAM
@@ -263,14 +263,14 @@ def _printf(shell: Shell, program: str, arguments: list[Words], stdin: Stream, n
     name = known(arguments[1]) if len(arguments) > 1 and known(arguments[0]) == "-v" else None
     if name is None:
         return operands_in_role(shell, program, "none", arguments, stdin, node)
-    written = filters.written(program, given, given, stdin)
+    written = files.output_of(program, given, given, stdin)
     shell.state.variables[name] = written.words if written is not None else HOLE
     return NOTHING
 
 
 def _set(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     if not arguments:
-        shell.context.crossed("shell", shell.context.boundary.environment(""), shell.place(node), "set:")
+        shell.read_all_variables("set", node)
     texts = [known(argument) for argument in arguments]
     if "--" in texts:
         shell.state.positional = tuple(arguments[texts.index("--") + 1 :])

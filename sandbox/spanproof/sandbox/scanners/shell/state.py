@@ -9,8 +9,7 @@ from typing import Final, NamedTuple, Protocol
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Pieces
-from spanproof.sandbox.scanners.pieces import ENTRY, bounded, covers, merged, widened
-from spanproof.sandbox.words import words
+from spanproof.sandbox.scanners.pieces import bounded, covers, merged, widened
 
 Words = tuple[Pieces, ...]
 """The alternatives of one word."""
@@ -29,28 +28,6 @@ EMPTY: Final[Words] = (("",),)
 
 OWN_JOB: Final = "%own-job"
 """The value of `$!`: a process the script itself started."""
-
-_TEMPORARY: Final = "/tmp"  # noqa: S108 - inside the sandbox
-
-PREDEFINED: Final[Mapping[str, str]] = {
-    "HOME": "~", "PWD": ".", "OLDPWD": ".", "USER": "user", "LOGNAME": "user", "HOSTNAME": "host",
-    "SHELL": "/bin/sh", "PATH": "/usr/local/bin:/usr/bin:/bin",
-    "TMPDIR": _TEMPORARY, "IFS": " ", "RANDOM": "1", "SECONDS": "1", "LINENO": "1",
-    "UID": "1000", "EUID": "1000",
-    "PPID": "1", "BASHPID": "1", "LANG": "C", "LC_ALL": "C", "TERM": "dumb", "COLUMNS": "80", "LINES": "24",
-    "BASH_VERSION": "5", "BASH": "/bin/bash", "SHLVL": "1", "OSTYPE": "linux-gnu", "HOSTTYPE": "x86_64",
-    "MACHTYPE": "x86_64", "EPOCHSECONDS": "1", "EPOCHREALTIME": "1", "?": "0", "#": "1", "$": "1",
-    "!": OWN_JOB,
-    "0": "snippet.sh", "_": ENTRY, "-": "",
-}  # fmt: skip
-"""Variables every shell has, with a typical value."""
-
-
-SET_BY_SHELL: Final = words(
-    "OPTARG OPTIND REPLY BASH_REMATCH PIPESTATUS FUNCNAME BASH_SOURCE BASH_LINENO MAPFILE COPROC COMP_WORDS"
-    " COMP_CWORD COMP_LINE COMPREPLY DIRSTACK GROUPS BASH_VERSINFO BASH_ARGV BASH_COMMAND"
-)
-"""Variables that built-ins set to what the script itself works on: nothing of the environment."""
 
 
 class Stream(NamedTuple):

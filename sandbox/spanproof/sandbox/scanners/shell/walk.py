@@ -1,7 +1,8 @@
 """Follows a script: each node's handler is looked up, and what is known flows from one to the next.
 
 In: the text of a script. Out: findings in the context's report. Variables are propagated in order; a function
-is read with each call's arguments, and once with unknown ones if nothing calls it.
+is read with each call's arguments, and once with unknown ones if nothing calls it. What the grammar reads
+wrongly or crashes on is put in other words of the same length first, so that places stay those of the text.
 """
 
 from __future__ import annotations
@@ -13,16 +14,17 @@ from itertools import zip_longest
 
 from tree_sitter import Node
 
+from spanproof.sandbox.scanners import grammar
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.context import Context
-from spanproof.sandbox.scanners.literals import find_place
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.pieces import merged
+from spanproof.sandbox.scanners.pieces import find_place, merged
+from spanproof.sandbox.scanners.reader.state import Reporter
+from spanproof.sandbox.scanners.shell.catalogue import SET_BY_SHELL
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
     HOLE,
     NOTHING,
-    SET_BY_SHELL,
     UNKNOWN_STREAM,
     Call,
     Function,
@@ -34,9 +36,65 @@ from spanproof.sandbox.scanners.shell.state import (
     one_after_another,
     widen_words,
 )
-from spanproof.sandbox.scanners.shell.syntax import Script
 from spanproof.sandbox.scanners.shell.words import Expander
-from spanproof.sandbox.scanners.source import Place
+from spanproof.sandbox.scanners.source import START, Place
+
+_BRACED_COMMAND = re.compile(r"(?m)(?:^|(?<=[;&|(]))([ \t]{0,8}+)\{([^\s{}]{1,400}+)\}(?=[\s;&|)]|$)")
+"""A command that is one brace expansion, `{cat,file}`: the shell runs it, the grammar does not read it."""
+
+_ESCAPED_COMMAND = re.compile(r"\n([ \t]{0,8}+)\\(?=\w)")
+"""A line that begins with an escaped name: the grammar takes it for the end of the line before."""
+
+_WIDE = re.compile(r"[^\x00-\xff]")
+"""Characters the grammar's own scanner hands to `isalpha`, which reads outside its table for them and may end
+the process; each is replaced by one letter, so that columns stay."""
+
+
+class Script:
+    """A parsed script: its bytes, its tree."""
+
+    __slots__ = ("_lines", "data", "root")
+
+    def __init__(self, text: str) -> None:
+        text = _ESCAPED_COMMAND.sub(r"\n\1 ", _WIDE.sub("é", text.replace("\0", " ")))
+        self.data = text.encode("utf-8", "replace")
+        self.root = _parse(self.data)
+        if self.root.has_error and "{" in text:
+            self.data = _BRACED_COMMAND.sub(_spelled_out, text).encode("utf-8", "replace")
+            self.root = _parse(self.data)
+        self._lines = self.data.split(b"\n")
+
+    def place(self, node: Node) -> Place:
+        """The place of a node, in characters."""
+        return grammar.place_of(node, self._lines)
+
+    def first_error(self) -> Place | None:
+        """Where the script first fails to parse; None where it parses."""
+        pending = [self.root] if self.root.has_error else []
+        while pending:
+            node = pending.pop()
+            if node.type == "ERROR" or node.is_missing:
+                return self.place(node)
+            pending.extend(child for child in reversed(node.children) if child.has_error)
+        return START if self.root.has_error else None
+
+
+class TooSlow(Exception):  # noqa: N818 - named after what happened
+    """The grammar needs more time than is given."""
+
+
+def _parse(data: bytes) -> Node:
+    tree = grammar.parse("bash", data)
+    if tree is None:
+        raise TooSlow
+    return tree.root_node
+
+
+def _spelled_out(found: re.Match[str]) -> str:
+    """The words of a brace expansion, in as many characters, so that places stay."""
+    inner = found[2]
+    return f"{found[1]} {inner.replace(',', ' ')} " if "," in inner else found[0]
+
 
 _IN_OPTION = re.compile(r"-{1,2}[\w-]{1,60}=|[\w.-]{1,60}=|@|-[A-Za-z](?=[/~])|\+")
 """What precedes a path or URL within a word: `--file=`, `of=`, `@`, `-I`."""
@@ -60,13 +118,15 @@ Handler = Callable[["Shell", str, list[Words], Stream, Node], Stream]
 """Judges one command: the shell, the program, its operands, what it reads; gives what it writes."""
 
 
-class Shell:
+class Shell(Reporter):
     """Reads one script; a nested one begins with the state it is given."""
+
+    language = "shell"
 
     def __init__(
         self, context: Context, text: str, handlers: Mapping[str, NodeHandler], state: State | None = None
     ) -> None:
-        self.context = context
+        super().__init__(context)
         self._handlers = handlers
         self.script = Script(text)
         self.state = state or State()
@@ -114,10 +174,6 @@ class Shell:
         """The place of a node, in characters."""
         return self.script.place(node)
 
-    def add(self, rule: str, node: Node, message: str, verdict: Verdict | None = None) -> None:
-        """Report one finding; `rule` without the language."""
-        self.context.add(f"shell.{rule}", self.place(node), message, verdict)
-
     def judge_literals(self, word: Words, who: str, node: Node) -> None:
         """Review a path or URL outside that a word names, whatever it is for."""
         for pieces in word:
@@ -136,8 +192,7 @@ class Shell:
             head = pieces[0]
             if head == "" and len(pieces) == 1:
                 continue
-            crossing = self.context.boundary.path(action, pieces)
-            self.context.crossed("shell", crossing, self.place(node), f"{who}:")
+            self.crossed(self.context.boundary.path(action, pieces), who, node)
 
     def run_substitutions(self, word: Words, who: str, node: Node) -> None:
         """Read the command substitutions in a text that the shell expands once more."""
@@ -256,7 +311,7 @@ class Shell:
             return
         crossing = self.context.boundary.environment(name)
         if crossing is not None and _SECRET_NAME.search(name):
-            self.context.crossed("shell", crossing, self.place(node), f"${name}:")
+            self.crossed(crossing, f"${name}", node)
         elif crossing is not None:
             self.add(crossing.rule, node, f"${name}: {crossing.message}", Verdict.REVIEW)
 

@@ -14,11 +14,11 @@ from typing import Final
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.pieces import ENTRY, bounded
+from spanproof.sandbox.scanners.shell.catalogue import PREDEFINED
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
     HOLE,
     MAX_ALTERNATIVES,
-    PREDEFINED,
     State,
     Words,
     either,

@@ -1,21 +1,19 @@
-"""What the Python scanner knows about a value while it reads a program.
+"""What a scanner of Python or JavaScript knows about a value while it reads a program.
 
 Values are abstract: a constant that folded, a text known in part, a name that resolves outside the program
-(`os.system`), a function or object of the program itself, or nothing but where the value came from (taint).
-They are never run.
+(`os.system`, `fs.readFile`), a function or object of the program itself, or nothing but where the value came
+from (taint). They are never run.
 """
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
 from spanproof.sandbox.scanners.boundary import Pieces
-from spanproof.sandbox.scanners.literals import hides_place
-from spanproof.sandbox.scanners.pieces import MAX_TEXT, merged, widened
+from spanproof.sandbox.scanners.pieces import MAX_TEXT, hides_place, merged, widened
 from spanproof.sandbox.scanners.pieces import covers as pieces_cover
 
 Taint = frozenset[str]
@@ -93,8 +91,14 @@ class Path(Value):
     taint: Taint = CLEAN
 
 
+class Called(Value):
+    """Base of what can be called."""
+
+    __slots__ = ()
+
+
 @dataclass(slots=True, eq=False)
-class Ref(Value):
+class Ref(Called):
     """Something outside the program by its resolved dotted name; `x()` is what calling `x` gives."""
 
     name: str
@@ -129,7 +133,7 @@ class Span(Value):
 class Mapping(Value):
     """A dictionary with constant keys; `rest` holds values under other keys, `keys` those keys."""
 
-    entries: dict[Any, Value]
+    entries: dict[Any, Value] = field(default_factory=dict)
     rest: list[Value] = field(default_factory=list)
     keys: list[Value] = field(default_factory=list)
     taint: Taint = CLEAN
@@ -141,20 +145,20 @@ class Mapping(Value):
 
 
 @dataclass(slots=True, eq=False)
-class Function(Value):
+class Function(Called):
     """A function or lambda of the program, with the scope it closes over and its receiver once bound."""
 
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    node: Any
     scope: Scope
-    defaults: list[Value]
-    keyword_defaults: list[Value | None]
+    defaults: list[Value] = field(default_factory=list)
+    keyword_defaults: list[Value | None] = field(default_factory=list)
     receiver: Value | None = None
     owner: Klass | None = None
     taint: Taint = CLEAN
 
 
 @dataclass(slots=True, eq=False)
-class Klass(Value):
+class Klass(Called):
     """A class of the program."""
 
     name: str
@@ -165,7 +169,7 @@ class Klass(Value):
 
 
 @dataclass(slots=True, eq=False)
-class Instance(Value):
+class Instance(Called):
     """An object of a class of the program."""
 
     klass: Klass
@@ -174,12 +178,12 @@ class Instance(Value):
 
 
 @dataclass(slots=True, eq=False)
-class Partial(Value):
+class Partial(Called):
     """A call with some arguments already given, as functools.partial makes."""
 
     called: Value
     positional: list[Value]
-    named: dict[str, Value]
+    named: dict[str, Value] = field(default_factory=dict)
     taint: Taint = CLEAN
 
 
@@ -205,13 +209,15 @@ class Scope:
 
     def find(self, name: str) -> Value | None:
         """The value of a name, or None when no scope binds it."""
+        scope = self.owner_of(name)
+        return scope.names[name] if scope is not None else None
+
+    def owner_of(self, name: str) -> Scope | None:
+        """The scope that binds a name."""
         scope: Scope | None = self
-        while scope is not None:
-            found = scope.names.get(name)
-            if found is not None:
-                return found
+        while scope is not None and name not in scope.names:
             scope = scope.parent
-        return None
+        return scope
 
     def bind(self, name: str, value: Value) -> None:
         """Give a name a value, where `global` and `nonlocal` say."""
@@ -269,12 +275,9 @@ def widen(values: Sequence[Value]) -> Value:
 def _may_be_called(value: Value) -> bool:
     """Whether a value is, or holds, what can be called, as far as a bounded search excludes it."""
     for seen, one in enumerate(parts_of(value)):
-        if seen == _MAX_LOOK or "callable" in one.taint or isinstance(one, _CALLED):
+        if seen == _MAX_LOOK or "callable" in one.taint or isinstance(one, Called):
             return True
     return False
-
-
-_CALLED: Final = (Ref, Function, Klass, Instance, Partial)
 
 
 def covers(wide: Value, value: Value) -> bool:
@@ -367,7 +370,7 @@ def parts_of(value: Value) -> Iterator[Value]:
             pending.pop()
             continue
         yield one
-        if one.__class__ in _HOLDERS and id(one) not in seen:
+        if isinstance(one, _HOLDERS) and id(one) not in seen:
             seen.add(id(one))
             pending.append(_held_by(one))
 
@@ -382,7 +385,7 @@ def _held_by(value: Value) -> Iterator[Value]:
     return iter(value.attributes.values()) if isinstance(value, Instance) else iter(())
 
 
-_HOLDERS: Final = frozenset({Items, OneOf, Mapping, Instance})
+_HOLDERS: Final = (Items, OneOf, Mapping, Instance)
 
 
 def pieces_of(value: Value) -> Pieces:

@@ -10,13 +10,11 @@ from __future__ import annotations
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.source import START, Source
 
-LANGUAGES = frozenset({"javascript", "typescript"})
-
 
 def scan(context: Context, source: Source) -> None:
     """Report what a script would do beyond its boundary."""
-    from spanproof.sandbox.scanners.ecma.nodes import HANDLERS
-    from spanproof.sandbox.scanners.ecma.walk import Script
+    from spanproof.sandbox.scanners.javascript.nodes import HANDLERS
+    from spanproof.sandbox.scanners.javascript.script import Script
 
     try:
         Script(context, HANDLERS).read(source.text, source.language)

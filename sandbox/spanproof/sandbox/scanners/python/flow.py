@@ -1,28 +1,38 @@
 """Branches, loops, handlers and cases: read on copies of the names, and joined where they meet.
 
-In: a compound statement. Out: how it ended, if that is sure. A branch that is not taken is read once all
-the same; a loop whose iterations are not known is read once, with what it assigns made uncertain.
+In: a compound statement or a comprehension. Out: how it ended, if that is sure. A branch that is not taken is
+read once all the same. Loops that count are read for a few turns; only those that put a text together are
+followed to their end, for that is how payloads hide. A loop whose elements are not known is read once, with
+what it assigns made uncertain.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Final
 
 from spanproof.sandbox.scanners.python import attributes, fold
-from spanproof.sandbox.scanners.python.loops import iterated, puts_text_together, turns
-from spanproof.sandbox.scanners.python.machine import Executor, Flow, Machine
+from spanproof.sandbox.scanners.python.machine import Evaluator, Executor, Flow, Machine
 from spanproof.sandbox.scanners.python.parse import nodes_below
-from spanproof.sandbox.scanners.python.values import (
+from spanproof.sandbox.scanners.reader.state import Arguments
+from spanproof.sandbox.scanners.reader.values import (
     ANY,
     CALLABLE,
     CLEAN,
+    MAX_UNROLLED,
     NAME,
     UNKNOWN,
+    Const,
+    Instance,
+    Items,
+    Mapping,
+    Scope,
+    Span,
     Unknown,
     Value,
+    elements_of,
     is_plain,
     join,
     join_all,
@@ -30,10 +40,143 @@ from spanproof.sandbox.scanners.python.values import (
     parts_of,
     taint_of,
 )
+from spanproof.sandbox.words import words
+
+_PLAIN_TURNS = 24
+"""Turns over a range that are read one by one where the loop does not put a text together."""
+
+
+_MANY_TURNS = 256
+"""The same over a list that is written out."""
+
+
+_DECODERS = words("chr ord bytes bytearray int unhexlify fromhex to_bytes unichr")
+
+
+def _comprehension(m: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
+    items: list[Value] = []
+    whole = _iterate(m, node.generators, 0, lambda: items.append(m.evaluate(node.elt)), node.elt)
+    return Items(items, "set" if isinstance(node, ast.SetComp) else "list", not whole)
+
+
+def _dictionary_comprehension(m: Machine, node: ast.DictComp) -> Value:
+    entries: dict[object, Value] = {}
+    rest: list[Value] = []
+
+    def add() -> None:
+        key, value = m.evaluate(node.key), m.evaluate(node.value)
+        try:
+            entries[fold.concrete(key)] = value
+        except (fold.NotKnown, TypeError):
+            rest.append(value)
+
+    whole = _iterate(m, node.generators, 0, add, node.value)
+    return Mapping(entries, rest if whole else [*rest, UNKNOWN])
+
+
+def _iterate(
+    m: Machine, generators: list[ast.comprehension], index: int, body: Callable[[], None], body_node: ast.expr
+) -> bool:
+    """Read a comprehension's body once per element; returns whether all elements were known."""
+    if index == len(generators):
+        body()
+        return True
+    generator = generators[index]
+    value = iterated(m, m.evaluate(generator.iter), generator.iter)
+    elements, whole, decoding = turns(m, value, [generator, *generators[index + 1 :], body_node])
+    outer = m.scope
+    m.scope = Scope(outer, is_comprehension=True)
+    try:
+        with m.patience(decoding=decoding):
+            for element in elements:
+                attributes.bind(m, generator.target, element)
+                conditions = [fold.truth(m.evaluate(condition)) for condition in generator.ifs]
+                if False in conditions:
+                    continue
+                whole = whole and None not in conditions
+                whole = _iterate(m, generators, index + 1, body, body_node) and whole
+                if m.exhausted and element is not elements[-1]:
+                    # One turn more for all the others.
+                    attributes.bind(m, generator.target, join_all(elements))
+                    _iterate(m, generators, index + 1, body, body_node)
+                    return False
+    finally:
+        m.scope = outer
+    return whole
+
+
+def turns(m: Machine, value: Value, loop: Sequence[ast.AST]) -> tuple[list[Value], bool, bool]:
+    """The elements a loop is read with, whether they are all, and whether it puts a text together.
+
+    Loops that count are read for a few turns; only those that decode are followed to their end.
+    """
+    is_text = isinstance(value, Const)
+    if m.exhausted:
+        return _any_turn(value), False, False
+    limit = _PLAIN_TURNS if isinstance(value, Span) else MAX_UNROLLED if is_text else _MANY_TURNS
+    size = (
+        len(value.numbers) if isinstance(value, Span) else len(value.items) if isinstance(value, Items) else 0
+    )
+    decoding = (is_text or size > 8) and size <= MAX_UNROLLED and puts_text_together(loop)
+    if size > limit and not decoding:
+        return _any_turn(value), False, False
+    elements, whole = elements_of(value)
+    return list(elements), whole, decoding
+
+
+def _any_turn(value: Value) -> list[Value]:
+    if isinstance(value, Span):
+        return [Unknown(NAME)]
+    elements, _ = elements_of(value)
+    return [join_all(elements)] if elements else []
+
+
+def puts_text_together(loop: Sequence[ast.AST]) -> bool:
+    """Whether a loop looks like one that decodes: by character codes, or by picking from what it indexes."""
+    pending = list(loop)
+    looked = 0
+    while pending and looked < 400:
+        node = pending.pop()
+        looked += 1
+        if isinstance(node, ast.Name) and node.id in _DECODERS:
+            return True
+        if isinstance(node, ast.Attribute) and node.attr in _DECODERS:
+            return True
+        if isinstance(node, ast.AugAssign | ast.BinOp) and isinstance(node.op, ast.Add):
+            parts = [node.value] if isinstance(node, ast.AugAssign) else [node.left, node.right]
+            if any(isinstance(part, ast.Subscript | ast.Name) for part in parts) and not any(
+                isinstance(part, ast.Constant) and not isinstance(part.value, str | bytes)
+                for part in ([node.value] if isinstance(node, ast.AugAssign) else parts)
+            ):
+                return True
+        if isinstance(node, ast.BitXor):
+            return True
+        pending.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def iterated(m: Machine, value: Value, node: ast.expr) -> Value:
+    """What a loop over a value goes through."""
+    m.read_environment(value, node, "__iter__")
+    if isinstance(value, Instance):
+        method = attributes.method_of(value, "__iter__")
+        if method is not None:
+            return m.call(method, Arguments([]), node)
+    return value
+
+
+COMPREHENSIONS: Final[dict[type, Evaluator]] = {
+    ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension,
+    ast.GeneratorExp: _comprehension,
+    ast.DictComp: _dictionary_comprehension,
+}
+"""The evaluator of each kind of comprehension."""
+
 
 _OWN_SCOPES: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
 
-_PLAIN_TURNS: Final = 64
+_WHILE_TURNS: Final = 64
 """Turns of a `while` loop that are read one by one."""
 
 _DECODING_TURNS: Final = 600
@@ -178,7 +321,7 @@ def _assigned(body: Sequence[ast.stmt]) -> set[str]:
 def _while(m: Machine, node: ast.While) -> Flow:
     decoding = puts_text_together(node.body)
     with m.patience(decoding=decoding):
-        flow = _turn(m, node, _DECODING_TURNS if decoding else _PLAIN_TURNS)
+        flow = _turn(m, node, _DECODING_TURNS if decoding else _WHILE_TURNS)
     if flow is not _UNSETTLED:
         return flow
     _read_loosely(m, node.body, None, UNKNOWN)

@@ -1,0 +1,244 @@
+"""Calls of scripts that reach outside, in as far as they are not the same in each language."""
+
+# ruff: noqa: ARG001 - functions of one table share one signature
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from tree_sitter import Node
+
+from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.javascript.script import (
+    DATABASES,
+    DENIED_MODULES,
+    INERT,
+    INERT_METHODS,
+    ROUTED,
+    SENDING,
+    SINKS,
+    Script,
+)
+from spanproof.sandbox.scanners.javascript.values import UNDEFINED, Object, concatenate, is_text, written
+from spanproof.sandbox.scanners.reader.effects import CHECKS as COMMON
+from spanproof.sandbox.scanners.reader.effects import (
+    NETWORK,
+    Call,
+    Check,
+    apply_effects,
+    command_line,
+    remember,
+    whole_text,
+)
+from spanproof.sandbox.scanners.reader.state import Arguments, Kind
+from spanproof.sandbox.scanners.reader.values import (
+    UNKNOWN,
+    Const,
+    Items,
+    Mapping,
+    Ref,
+    Unknown,
+    Value,
+    constant_text,
+    options_of,
+    pieces_of,
+    same,
+    taint_of,
+)
+from spanproof.sandbox.scanners.sql import (
+    IN_MEMORY,
+    Connection,
+    Database,
+    connection_of_url,
+    without_database,
+)
+from spanproof.sandbox.words import words
+
+
+def apply(script: Script, name: str, arguments: Sequence[Value], node: Node) -> Value | None:
+    """Judge a call by its resolved name; gives the result where an effect decides it."""
+    top = name.partition(".")[0].partition("(")[0]
+    if top in DENIED_MODULES:
+        script.add("module.denied", node, f"calls {name}, in a module that reaches the host")
+    effects = SINKS.get(name, ())
+    is_sent = _send(script, name, arguments, node)
+    if all(effect.kind == "none" for effect in effects):
+        judge_unknown_call(script, name, arguments, node, is_sent=is_sent)
+    return apply_effects(script, Ref(name), effects, Arguments(list(arguments)), node, CHECKS)
+
+
+def judge_unknown_call(
+    script: Script, name: str, arguments: Sequence[Value], node: Node, *, is_sent: bool = False
+) -> None:
+    """Review a place outside that a call gets whose effects are not known, and judge a statement.
+
+    Args:
+        script: what is read.
+        name: of the call.
+        arguments: what it gets.
+        node: the call.
+        is_sent: whether it is a driver's, and a statement was judged by its connection.
+    """
+    top, method = name.partition(".")[0].partition("(")[0], name.rpartition(".")[2]
+    if top in INERT or (method in INERT_METHODS and method not in SENDING):
+        return
+    for option in (option for value in arguments for option in options_of(value)) if not is_sent else ():
+        held = option.entries if isinstance(option, Mapping) else {}
+        for given in (option, *(held[key] for key in _STATEMENT_KEYS & held.keys())):
+            script.judge_statement(given, name, node)
+    if method not in SENDING:
+        kind = Kind(paths=method not in ROUTED, hosts=not name.startswith("?"))
+        for value in arguments:
+            script.judge_literal(value, name, node, kind)
+
+
+_STATEMENT_KEYS: Final = words("query sql statement text")
+"""Entries of an argument that may be a statement."""
+
+
+def _open(call: Call[Script], value: Value) -> Value | None:
+    flags = constant_text(call.arguments.get(1)) if len(call.arguments.positional) > 1 else "r"
+    call.judge_path(Action.READ if flags in {"r", "rs"} else Action.WRITE, value)
+    return None
+
+
+def _temporary_directory(call: Call[Script], value: Value) -> Value | None:
+    call.judge_path(Action.WRITE, value)
+    return concatenate([value, Const("XXXXXX")])
+
+
+def _url(call: Call[Script], value: Value) -> Value | None:
+    value = written(value)
+    if isinstance(value, Object):
+        entries = value.entries
+        base = entries.get("baseURL") or entries.get("baseUrl") or entries.get("prefixUrl")
+        proxy = entries.get("proxy") or entries.get("agent")
+        if proxy is not None and (is_text(proxy) or isinstance(proxy, Object)):
+            _url(call, proxy)
+        target = base or entries.get("url") or entries.get("uri") or entries.get("connectionString")
+        host = entries.get("hostname") or entries.get("host") or entries.get("server")
+        if target is None and host is not None:
+            return _host(call, host)
+        value = target if target is not None else UNKNOWN
+    for option in options_of(value):
+        head = pieces_of(option)[0] or ""
+        # A variable before what is assigned to it; a URL relative to the page, which is no host of ours.
+        is_relative = head.startswith(("/", "./", "data:", "blob:")) and not head.startswith("//")
+        if not same(option, UNDEFINED) and not is_relative:
+            call.crossed(call.boundary.url(pieces_of(option)))
+    return Unknown(NETWORK)
+
+
+def _host(call: Call[Script], value: Value) -> Value | None:
+    if isinstance(value, Object):
+        if "path" in value.entries:
+            return Unknown(NETWORK)  # a socket of this machine
+        value = value.entries.get("host") or value.entries.get("hostname") or _LOCAL
+    call.judge_host(value)
+    return Unknown(NETWORK)
+
+
+_LOCAL: Final = Const("localhost")
+
+
+def _address(call: Call[Script], value: Value) -> Value | None:
+    """A port with a host behind it, or both in an object."""
+    host = call.arguments.get(1)
+    if not isinstance(value, Object):
+        value = host if host is not None and is_text(host) else _LOCAL
+    return _host(call, value)
+
+
+def _host_behind(call: Call[Script], value: Value) -> Value | None:
+    """The first argument from the third on that is no number."""
+    rest = call.arguments.positional[2:]
+    host = next((one for one in rest if (constant_text(one) or "").strip("0123456789")), UNKNOWN)
+    return _host(call, host)
+
+
+def _words(call: Call[Script], value: Value) -> Value | None:
+    items: list[Value] = list(value.items) if isinstance(value, Items) else [value]
+    rest = call.arguments.get(1)
+    if isinstance(rest, Object):
+        rest = rest.entries.get("args")
+    if call.effect.kind == "argv" and isinstance(rest, Items):
+        items.extend(rest.items)
+    # `spawn('ls -la', {shell: true})` hands a line on; one word needs no quotes either way.
+    line = command_line(items) if len(items) > 1 else pieces_of(items[0] if items else Const(""))
+    call.m.run_command(line, taint_of(value), call.name, call.node)
+    return None
+
+
+def _code(call: Call[Script], value: Value) -> Value | None:
+    """Code made from text: of some calls the last argument, of others only what is a text."""
+    source = call.arguments.positional[-1] if call.effect.kind == "codelast" else value
+    if call.effect.kind == "codetext" and not is_text(source):
+        return None
+    return call.m.run_source(source, call.name, call.node)
+
+
+def _database_server(call: Call[Script], value: Value) -> Value | None:
+    _url(call, value)
+    remember(call, _connection_of(value))
+    return None
+
+
+def _connection_of(value: Value) -> Connection:
+    if not isinstance(value, Object):
+        return connection_of_url(whole_text(value))
+    given = value.entries
+    url = constant_text(given.get("connectionString") or given.get("uri"))
+    if url is not None:
+        return connection_of_url(url)
+    host = whole_text(given.get("host") or given.get("server"))
+    return Connection(Database.SERVER, host, whole_text(given.get("database")))
+
+
+def _send(script: Script, name: str, arguments: Sequence[Value], node: Node) -> bool:
+    """Judge a statement that is sent through a connection, or by a tagged template; whether this is one."""
+    module, made, rest = name.partition("()")
+    kind = DATABASES.get(module) or DATABASES.get(module.rpartition(".")[0])
+    sends = DATABASES.get(rest.rpartition(".")[2]) == "methods" or (module == "postgres" and not rest)
+    if not arguments or not made or kind not in {"files", "servers"} or not sends:
+        return False
+    database = Connection(Database.SERVER if kind == "servers" else Database.FILE)
+    if IN_MEMORY in name:
+        database = Connection(Database.MEMORY)
+    made_here = sorted(script.connections.get(module, ()), key=str)
+    who = without_database(name).replace("()", "")
+    for option in options_of(arguments[0]):
+        if isinstance(option, Object):
+            option = option.entries.get("text") or option.entries.get("sql") or UNKNOWN
+        pieces = pieces_of(option)
+        for connection in [one for one in made_here if one.kind is database.kind] or [database]:
+            script.run_sql(pieces, who, node, connection)
+    return True
+
+
+def _require(call: Call[Script], value: Value) -> Value | None:
+    return require(call.m, value, call.node)
+
+
+def require(script: Script, value: Value, node: Node) -> Value:
+    """What `require(value)` gives."""
+    name = constant_text(value)
+    if name is None:
+        script.add("attribute.dynamic", node, "loads a module that is not known")
+        return UNKNOWN
+    if name.startswith(("/", "../")):
+        apply(script, "fs.readFile", [value], node)
+    name = name.removeprefix("node:")
+    if name.startswith(("http://", "https://")):
+        apply(script, "fetch", [value], node)
+        script.add("exec.download", node, "runs a module from the network")
+    return Ref({"fs/promises": "fs", "dns/promises": "dns"}.get(name, name))
+
+
+CHECKS: Final[dict[str, Check]] = {
+    **COMMON, "openflags": _open, "tempdir": _temporary_directory, "url": _url, "host": _host,
+    "hostat": _host_behind, "address": _address, "argv": _words, "spawnlist": _words,
+    **dict.fromkeys(("code", "codelast", "codetext"), _code), "dbserver": _database_server,
+    "require": _require,
+}  # fmt: skip
+"""What judges each kind of effect."""

@@ -1,0 +1,305 @@
+"""Values that only scripts have, and constant folding: what pure methods and functions give."""
+
+# ruff: noqa: ARG005 - methods of one table share one signature
+
+from __future__ import annotations
+
+import base64
+import binascii
+import posixpath
+import re
+import urllib.parse
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from spanproof.sandbox.scanners.pieces import MAX_TEXT
+from spanproof.sandbox.scanners.reader.values import (
+    ANY,
+    CALLABLE,
+    CLEAN,
+    NAME,
+    PLACE,
+    UNKNOWN,
+    Called,
+    Const,
+    Function,
+    Items,
+    Mapping,
+    Ref,
+    Taint,
+    Text,
+    Unknown,
+    Value,
+    constant_text,
+    join_all,
+    pieces_of,
+    text_value,
+)
+
+
+@dataclass(slots=True, eq=False)
+class Object(Mapping):
+    """An object.
+
+    `is_many` where it is all instances of a class: what is stored adds to what it holds.
+    `is_map` for a `Map`, whose entries are reached by its methods.
+    """
+
+    is_many: bool = False
+    is_map: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Class(Called):
+    """A class of the script: its static members, and the one object that all its instances are."""
+
+    statics: Object
+    instance: Object
+    constructor: Function | None
+    taint: Taint = CLEAN
+
+
+@dataclass(slots=True, eq=False)
+class Method(Called):
+    """A method of a value that is known."""
+
+    owner: Value
+    name: str
+    taint: Taint = CLEAN
+
+
+@dataclass(slots=True, eq=False)
+class Made(Called):
+    """A function made from text, by what calling it gives."""
+
+    result: Value
+    taint: Taint = CLEAN
+
+
+UNDEFINED: Final = Const("undefined")
+MISSING: Final = Unknown()
+"""What a pattern or a parameter gets where nothing is given; its default, or else unknown."""
+
+_ORIGINS: Final = (CALLABLE | PLACE | {"network", "environment"}) - ANY
+
+
+def origin_of(value: Value) -> Taint:
+    """Where a value came from of which nothing else is known."""
+    return value.taint & _ORIGINS if isinstance(value, Unknown) else CLEAN
+
+
+def is_unknown(value: Value) -> bool:
+    """Whether nothing at all is known of a value."""
+    return isinstance(value, Unknown) and value.taint == ANY
+
+
+def is_text(value: Value) -> bool:
+    """Whether a value is a text or a number, known as far as its pieces."""
+    return isinstance(value, Const | Text)
+
+
+def concatenate(parts: Iterable[Value]) -> Value:
+    """A text put together of these."""
+    pieces: list[str | None] = []
+    taint = CLEAN
+    for part in parts:
+        pieces.extend(pieces_of(part))
+        taint |= part.taint if isinstance(part, Const | Text | Unknown) else ANY
+    return text_value(pieces, taint)
+
+
+def of_any_length(items: Sequence[Value]) -> Items:
+    """An array of some of these items, of which the places are not known."""
+    return Items([join_all(items)] if items else [], more=True)
+
+
+def spread(value: Value) -> tuple[list[Value], bool]:
+    """The items that `...value` gives, and whether their number is known."""
+    return (value.items, not value.more) if isinstance(value, Items) else ([UNKNOWN], False)
+
+
+def written(value: Value) -> Value:
+    """What a value is as text, where it is a `URL`; else the value itself."""
+    if isinstance(value, Object) and "href" in value.entries:
+        return UNKNOWN if value.rest else value.entries["href"]
+    return value
+
+
+def fold_method(owner: Value, name: str, arguments: Sequence[Value]) -> Value | None:
+    """A pure method of a text or array; None where it is not known."""
+    if isinstance(owner, Items):
+        return _array_method(owner, name, arguments)
+    if not is_text(owner) and not (isinstance(owner, Unknown) and owner.taint == NAME):
+        return None
+    known = constant_text(owner)
+    if name in {"toString", "valueOf", "trim", "normalize", "trimEnd", "trimStart"} and known is None:
+        return owner
+    if name == "concat":
+        return concatenate((owner, *arguments))
+    if known is None:
+        return None
+    given = [constant_text(argument) for argument in arguments]
+    if any(one is None for one in given):
+        return None
+    apply = _TEXT_METHODS.get(name)
+    if apply is None:
+        return None
+    try:
+        return apply(known, [one or "" for one in given])
+    except (ValueError, IndexError, OverflowError, binascii.Error):
+        return None
+
+
+def fold_function(name: str, arguments: Sequence[Value]) -> Value | None:
+    """A pure function by its resolved name; None where it is not known."""
+    if name in {"path.join", "path.resolve", "path.normalize", "path.posix.join"}:
+        return _path_join(name, arguments)
+    if name in _DIRECTORIES:
+        return Const(_DIRECTORIES[name])
+    given = [constant_text(argument) for argument in arguments]
+    if name == "URL" and arguments:
+        return _url(arguments, given)
+    if not given or any(one is None for one in given):
+        return None
+    known = [one or "" for one in given]
+    try:
+        if name == "String.fromCharCode" or name == "String.fromCodePoint":
+            return Const("".join(chr(int(float(one))) for one in known))
+        if name == "atob":
+            return Const(base64.b64decode(known[0]).decode("latin-1"))
+        if name == "btoa":
+            return Const(base64.b64encode(known[0].encode("latin-1")).decode())
+        if name == "Buffer.from":
+            return Const(_buffer(known[0], known[1] if len(known) > 1 else "utf8"))
+        if name in {"decodeURIComponent", "decodeURI", "unescape"}:
+            return Const(urllib.parse.unquote(known[0]))
+        if name in {"encodeURIComponent", "encodeURI", "escape"}:
+            return Const(urllib.parse.quote(known[0]))
+        if name == "parseInt":
+            return Const(str(int(known[0], int(known[1]) if len(known) > 1 else 10)))
+        if name in {"String", "JSON.stringify"}:
+            return Const(known[0]) if name == "String" else None
+        if name == "path.dirname":
+            return Const(posixpath.dirname(known[0]))
+        if name == "path.basename":
+            return Const(posixpath.basename(known[0]))
+    except (ValueError, OverflowError, binascii.Error):
+        return None
+    return None
+
+
+def _url(arguments: Sequence[Value], given: Sequence[str | None]) -> Value:
+    """A `URL`, of one text or relative to another."""
+    first, base = given[0], given[1] if len(given) > 1 else None
+    other = arguments[1] if len(arguments) > 1 else None
+    is_own = isinstance(other, Ref) and other.name.partition(".")[0] in _OWN_PLACES
+    if is_own and first is not None and "://" not in first:
+        return arguments[0]  # relative to the module itself, or to its page
+    if len(arguments) == 1 or (first is not None and "://" in first):
+        return Object({"href": arguments[0] if is_text(arguments[0]) else UNKNOWN})
+    joined = urllib.parse.urljoin(base, first) if base is not None and first is not None else None
+    return Object({"href": UNKNOWN if joined is None else Const(joined)})
+
+
+_OWN_PLACES: Final = frozenset({"document", "import", "location", "self", "url", "window"})
+"""What names the place of the module (`import.meta.url`, `url.pathToFileURL()`) or of its page."""
+
+_DIRECTORIES: Final = {"process.cwd": ".", "os.tmpdir": "/tmp"}  # noqa: S108 - inside the sandbox
+
+
+def _buffer(content: str, encoding: str) -> str:
+    if encoding in {"base64", "base64url"}:
+        return base64.b64decode(content.replace("-", "+").replace("_", "/") + "===").decode(
+            "utf-8", "replace"
+        )
+    if encoding == "hex":
+        return binascii.unhexlify(content).decode("utf-8", "replace")
+    return content
+
+
+def _path_join(name: str, arguments: Sequence[Value]) -> Value:
+    parts: list[Value] = []
+    for argument in arguments:
+        if name == "path.resolve" and (pieces_of(argument)[0] or "").startswith("/"):
+            parts = []
+        parts.extend([Const("/"), argument] if parts else [argument])
+    return concatenate(parts)
+
+
+def _array_method(owner: Items, name: str, arguments: Sequence[Value]) -> Value | None:
+    if name == "join" and not owner.more:
+        separator = constant_text(arguments[0]) if arguments else ","
+        if separator is None:
+            return UNKNOWN
+        parts = [part for item in owner.items for part in (Const(separator), item)]
+        return concatenate(parts[1:])
+    if name == "at" and not owner.more and arguments:
+        place = constant_text(arguments[0]) or ""
+        known = place.lstrip("-").isdigit() and -len(owner.items) <= int(place) < len(owner.items)
+        return owner.items[int(place)] if known else join_all(owner.items)
+    if name == "reverse":
+        return Items(list(reversed(owner.items)), more=owner.more)
+    if name == "concat":
+        items, whole = list(owner.items), not owner.more
+        for argument in arguments:
+            added, known = ([argument], True) if is_text(argument) else spread(argument)
+            items.extend(added)
+            whole = whole and known
+        return Items(items) if whole else of_any_length(items)
+    if name in {"slice", "toSpliced", "toSorted", "with"}:
+        bounds = [constant_text(argument) or "" for argument in arguments]
+        if name != "slice" or owner.more or not all(map(_WHOLE.fullmatch, bounds)):
+            return of_any_length([*owner.items, *arguments])
+        start, stop = (*map(int, bounds), None, None)[:2]
+        return Items(owner.items[start:stop])
+    if name == "flat":
+        held = [
+            inner for item in owner.items for inner in (item.items if isinstance(item, Items) else [item])
+        ]
+        return of_any_length(held)
+    return _array_method(owner, "join", []) if name == "toString" else None
+
+
+_WHOLE: Final = re.compile(r"-?\d{1,9}")
+
+
+def _slice(known: str, given: list[str]) -> Value:
+    bounds = [int(float(one)) for one in given]
+    return Const(known[slice(*bounds)] if len(bounds) > 1 else known[bounds[0] :] if bounds else known)
+
+
+def _split(known: str, given: list[str]) -> Value:
+    parts = list(known) if given and given[0] == "" else known.split(given[0]) if given else [known]
+    return Items([Const(part) for part in parts])
+
+
+def _repeat(known: str, given: list[str]) -> Value:
+    times = int(float(given[0]))
+    return Const(known * times) if 0 <= times * len(known) <= MAX_TEXT else UNKNOWN
+
+
+def _replace_all(known: str, given: list[str]) -> Value:
+    bounded = (len(known) + 1) * (len(given[1]) + 1) <= 16 * MAX_TEXT
+    return text_value([known.replace(given[0], given[1])], CLEAN) if bounded else UNKNOWN
+
+
+_TEXT_METHODS: dict[str, Callable[[str, list[str]], Value]] = {
+    "toLowerCase": lambda known, given: Const(known.lower()),
+    "toUpperCase": lambda known, given: Const(known.upper()),
+    "trim": lambda known, given: Const(known.strip()),
+    "toString": lambda known, given: Const(known),
+    "valueOf": lambda known, given: Const(known),
+    "normalize": lambda known, given: Const(known),
+    "slice": _slice,
+    "substring": _slice,
+    "substr": lambda known, given: Text(
+        (known[int(given[0]) :][: int(given[1]) if len(given) > 1 else None],)
+    ),
+    "charAt": lambda known, given: Const(known[int(given[0])]),
+    "at": lambda known, given: Const(known[int(given[0])]),
+    "split": _split,
+    "repeat": _repeat,
+    "replace": lambda known, given: Const(known.replace(given[0], given[1], 1)),
+    "replaceAll": _replace_all,
+}

@@ -1,0 +1,224 @@
+"""From a call that reaches outside to findings: each effect's argument is held against the boundary.
+
+In: what a call does, as the data files say it, and its arguments. Out: findings, and the call's result where
+an effect decides it. Known targets are judged, unknown ones reviewed; nothing is ever opened or reached.
+"""
+
+# ruff: noqa: ARG001 - functions of one table share one signature
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from spanproof.sandbox.scanners.boundary import Action, Boundary, Crossing, Pieces
+from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.pieces import merged
+from spanproof.sandbox.scanners.reader.state import Arguments, Reader
+from spanproof.sandbox.scanners.reader.values import (
+    Const,
+    Ref,
+    Unknown,
+    Value,
+    join_all,
+    options_of,
+    pieces_of,
+    taint_of,
+    text_value,
+)
+from spanproof.sandbox.scanners.rules import explain_call
+from spanproof.sandbox.scanners.sql import IN_MEMORY, Connection, Database
+
+R = TypeVar("R", bound=Reader)
+
+FILE: Final = frozenset({"file"})
+NETWORK: Final = frozenset({"network"})
+"""The taint of what came over the network."""
+
+ENVIRONMENT: Final = frozenset({"environment"})
+
+_OWNER, _NO_ARGUMENT = -1, -2
+_OPTIONAL: Final = "opt"
+"""The end of a kind that counts only where the argument is given."""
+
+
+class Effect(NamedTuple):
+    """One thing a call does; `position` -1 is the receiver, -2 no argument at all.
+
+    `unless` names a keyword that, given as true, makes it harmless.
+    """
+
+    kind: str
+    position: int
+    keyword: str = ""
+    unless: str = ""
+
+
+def read_effects(table: dict[str, str]) -> dict[str, tuple[Effect, ...]]:
+    """Return the effects of calls by their names, from a data file: `read 0 src; write 1 dst`."""
+    return {
+        name: tuple(_parse_effect(part.split()) for part in effects.split(";"))
+        for name, effects in table.items()
+    }
+
+
+def _parse_effect(words: list[str]) -> Effect:
+    kind, *rest = words
+    if rest[-2:-1] == ["unless"]:
+        return Effect(kind, _NO_ARGUMENT, rest[0], rest[2])
+    if rest and rest[0].isdigit():
+        return Effect(kind, int(rest[0]), rest[1] if len(rest) > 1 else "")
+    return Effect(kind, _OWNER if kind == "pathself" else _NO_ARGUMENT, rest[0] if rest else "")
+
+
+class Call(NamedTuple, Generic[R]):
+    """One call of something outside the program, and the effect that is judged."""
+
+    m: R
+    function: Ref
+    effect: Effect
+    arguments: Arguments
+    node: Any
+
+    @property
+    def name(self) -> str:
+        """The resolved name of what is called."""
+        return self.function.name
+
+    @property
+    def who(self) -> str:
+        """Its name as people write it."""
+        return self.m.plain_name(self.function.name)
+
+    @property
+    def boundary(self) -> Boundary:
+        """What its arguments are held against."""
+        return self.m.context.boundary
+
+    def add(self, rule: str, message: str) -> None:
+        """Report one finding; `rule` without the language."""
+        self.m.add(rule, self.node, message)
+
+    def crossed(self, crossing: Crossing | None, who: str = "") -> bool:
+        """Report a crossing of the boundary, if it is one."""
+        return self.m.crossed(crossing, who or self.name, self.node)
+
+    def judge_path(self, action: Action, value: Value) -> None:
+        """Hold a path against the boundary."""
+        self.m.judge_path(action, value, self.name, self.node)
+
+    def judge_host(self, value: Value, port: Value | None = None) -> None:
+        """Hold a host against the boundary."""
+        self.m.judge_host(value, port, self.name, self.node)
+
+
+Check = Callable[[Call[Any], Value], Value | None]
+"""Judges an effect by one alternative of its argument; gives the call's result where the effect decides."""
+
+
+def apply_effects(
+    m: Reader,
+    function: Ref,
+    effects: Sequence[Effect],
+    arguments: Arguments,
+    node: Any,
+    checks: Mapping[str, Check],
+) -> Value | None:
+    """Judge every effect of a call; gives the call's result where an effect decides it."""
+    result: Value | None = None
+    for effect in effects:
+        unless = arguments.named.get(effect.unless)
+        if isinstance(unless, Const) and unless.value is True:
+            continue
+        if effect.kind in {"deny", "review"}:
+            verdict = Verdict.DENY if effect.kind == "deny" else Verdict.REVIEW
+            m.add(effect.keyword, node, explain_call(m.plain_name(function.name), effect.keyword), verdict)
+            continue
+        value = _argument_of(m, effect, function, arguments)
+        check = checks[effect.kind.removesuffix(_OPTIONAL)]
+        call = Call(m, function, effect, arguments, node)
+        given = [check(call, option) for option in options_of(value)] if value is not None else []
+        decided = [one for one in given if one is not None]
+        result = join_all(decided) if decided else result
+    return result
+
+
+def _argument_of(m: Reader, effect: Effect, function: Ref, arguments: Arguments) -> Value | None:
+    if effect.position == _OWNER:
+        return function.owner
+    if effect.position == _NO_ARGUMENT:
+        return Const("")
+    value = arguments.get(effect.position, effect.keyword)
+    if effect.kind.endswith(_OPTIONAL):
+        is_given = effect.position < len(arguments.positional) or effect.keyword in arguments.named
+        return value if is_given and not (isinstance(value, Const) and value.value is None) else None
+    return m.defaults.get(effect.kind) if value is None else value
+
+
+def whole_text(value: Value | None) -> str:
+    """A text that is wholly known, or nothing."""
+    pieces = pieces_of(value) if value is not None else ()
+    return pieces[0] if len(pieces) == 1 and pieces[0] is not None else ""
+
+
+def command_line(words: Sequence[Value], *, more: bool = False) -> Pieces:
+    """A program and its arguments as one line of a shell."""
+    pieces: list[str | None] = []
+    for index, word in enumerate(words):
+        pieces.extend([" "] if index else [])
+        pieces.extend(piece if piece is None else shlex.quote(piece) for piece in pieces_of(word))
+    if more:
+        pieces.extend([" ", None] if pieces else [None])
+    return merged(pieces)
+
+
+def remember(call: Call[Any], connection: Connection) -> None:
+    """Note the database that a driver's function was called for."""
+    call.m.connections.setdefault(call.name, set()).add(connection)
+
+
+def _path_check(action: Action) -> Check:
+    def check(call: Call[Reader], value: Value) -> Value | None:
+        call.judge_path(action, value)
+        return Ref(f"{call.name}()", FILE) if action is Action.READ else None
+
+    return check
+
+
+def _shell(call: Call[Reader], value: Value) -> Value | None:
+    call.m.run_command(pieces_of(value), taint_of(value), call.name, call.node)
+    return None
+
+
+def _environment(call: Call[Reader], value: Value) -> Value | None:
+    return Unknown(ENVIRONMENT if call.crossed(call.boundary.environment(whole_text(value))) else frozenset())
+
+
+def _database_file(call: Call[Reader], value: Value) -> Value | None:
+    text = pieces_of(value)[0]
+    if text is not None and (text == "" or text.startswith((":memory:", "file::memory:"))):
+        return Ref(f"{call.name}{IN_MEMORY}")
+    if text is not None and text.startswith(("md:", "motherduck:")):
+        call.add("network.host", f"{call.who} reaches the database {text[:60]} of a service")
+        return Ref(f"{call.name}()")
+    if text is not None and text.startswith("file:"):
+        value = text_value((text[5:].partition("?")[0], *pieces_of(value)[1:]), value.taint)
+    call.judge_path(Action.WRITE, value)
+    remember(call, Connection(Database.FILE, file=whole_text(value)))
+    return Ref(f"{call.name}()")
+
+
+def _nothing(call: Call[Reader], value: Value) -> Value | None:
+    return None
+
+
+CHECKS: Final[dict[str, Check]] = {
+    **{str(action): _path_check(action) for action in Action},
+    "shell": _shell,
+    "env": _environment,
+    "envall": _environment,
+    "dbfile": _database_file,
+    "none": _nothing,
+}
+"""What judges the kinds of effects that are the same in each language."""

@@ -1,0 +1,403 @@
+"""The state of one reading of a program, whatever its language: scopes, budgets, stores and calls.
+
+In: the context of a scan. Out: findings. Nothing of the program is ever run. The budgets bound unrolling and
+inlining, so that the time of a scan is linear in the size of the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, NamedTuple, TypeVar
+
+from spanproof.sandbox.scanners import nested
+from spanproof.sandbox.scanners.boundary import Action, Crossing, Pieces
+from spanproof.sandbox.scanners.context import Context
+from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.pieces import find_place
+from spanproof.sandbox.scanners.reader.values import (
+    ANY,
+    MAX_ITEMS,
+    NAME,
+    UNKNOWN,
+    Const,
+    Function,
+    Items,
+    Mapping,
+    OneOf,
+    Partial,
+    Path,
+    Ref,
+    Scope,
+    Taint,
+    Text,
+    Unknown,
+    Value,
+    bounded,
+    covers,
+    covers_all,
+    join,
+    join_all,
+    options_of,
+    parts_of,
+    pieces_of,
+    taint_of,
+    widen,
+)
+from spanproof.sandbox.scanners.source import Place
+from spanproof.sandbox.scanners.sql import Connection, is_held, scan_given, scan_sent
+
+T = TypeVar("T")
+
+_CHECK_EVERY: Final = 64
+"""Steps between two checks of the clock; one step may fold a text of many characters."""
+
+_MOST_HELD: Final = 20_000
+"""Values that are looked at for functions; what holds more is taken to hold one."""
+
+
+@dataclass(slots=True)
+class Arguments:
+    """The arguments of a call; `more` when some are not known (`*unknown`)."""
+
+    positional: list[Value]
+    named: dict[str, Value] = field(default_factory=dict)
+    more: bool = False
+
+    def get(self, index: int, name: str = "") -> Value | None:
+        """The argument at a position or by a name; None where it is not given."""
+        if name and name in self.named:
+            return self.named[name]
+        if 0 <= index < len(self.positional):
+            return self.positional[index]
+        return UNKNOWN if self.more else None
+
+    def all(self) -> list[Value]:
+        """Every argument."""
+        return [*self.positional, *self.named.values()]
+
+
+@dataclass(slots=True)
+class Frame:
+    """One call of a function of the program that is being read."""
+
+    key: object
+    written: int
+    """Stores before it, in `Reader.written`."""
+    given: dict[str, Value] = field(default_factory=dict)
+    returned: list[Value] = field(default_factory=list)
+    yielded: list[Value] = field(default_factory=list)
+
+
+class Kind(NamedTuple):
+    """What is judged of a value that goes to a call whose effects are not known."""
+
+    paths: bool = True
+    hosts: bool = True
+
+
+_ALL: Final = Kind()
+
+
+class Reporter:
+    """What reports on one source: the context of its scan, and the places in it."""
+
+    language = ""
+    """What the ids of its rules begin with."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def place(self, node: Any) -> Place:
+        """The place of a node, in characters."""
+        raise NotImplementedError
+
+    def plain_name(self, name: str) -> str:
+        """A resolved name as people write it."""
+        return name
+
+    def add(self, rule: str, node: Any, message: str, verdict: Verdict | None = None) -> None:
+        """Report one finding; `rule` without the language."""
+        self.context.add(f"{self.language}.{rule}", self.place(node), message, verdict)
+
+    def crossed(self, crossing: Crossing | None, who: str, node: Any) -> bool:
+        """Report a crossing of the boundary, if it is one; `who` is the name of a call or a program."""
+        return self.context.crossed(self.language, crossing, self.place(node), f"{self.plain_name(who)}:")
+
+    def read_all_variables(self, who: str, node: Any) -> None:
+        """Report that the environment as a whole is read."""
+        self.crossed(self.context.boundary.environment(""), who, node)
+
+    def run_sql(self, pieces: Pieces, who: str, node: Any, connection: Connection) -> None:
+        """Scan a statement that is sent to a database, unless it is unknown and held to nothing."""
+        if pieces != (None,) or is_held(self.context, connection):
+            context = self.context.nested(self.place(node), f"{who.removeprefix('?.')} runs a statement: ")
+            scan_sent(context, pieces, connection)
+
+
+class Reader(Reporter):
+    """Reads one program. What is different in a language is in the reader of that language."""
+
+    unknown_call = ""
+    """What is said of a call that gets a place outside, with its name and that place."""
+
+    downloaded = "what came over the network"
+    """What is said of a command that is."""
+
+    called_too_often = ""
+    targets: frozenset[str] = frozenset()
+    """Keys of mappings, and attributes of objects of a library, that say where it goes."""
+
+    sinks: Collection[str] = ()
+    sensitive: frozenset[str] = frozenset()
+    """Names of calls and of modules that reach outside."""
+
+    defaults: ClassVar[dict[str, Value]] = {}
+    """What kinds of effects are judged by where nothing is given."""
+
+    max_call_depth = 0
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.scope = Scope()
+        self.frames: list[Frame] = []
+        self.functions: list[Function] = []
+        self.called: set[object] = set()
+        self.connections: dict[str, set[Connection]] = {}
+        """The databases that each driver's function was called for."""
+        self.uncertain = 0
+        """How many branches and loops are being read that may not run, or run more than once."""
+        self.changes = 0
+        self.written: list[Callable[[], None]] = []
+        """For each store into an object, what widens the value there to one that is not known."""
+        self.steps = 0
+        self.call_limit = 0
+        self._next_check = _CHECK_EVERY
+
+    def call(self, function: Value, arguments: Arguments, node: Any) -> Value:
+        """What calling a value gives."""
+        raise NotImplementedError
+
+    def count_step(self) -> None:
+        """One node more; some steps check the time, which may end the scan."""
+        self.steps += 1
+        if self.steps > self._next_check:
+            self._next_check = self.steps + _CHECK_EVERY
+            self.context.check_time()
+
+    def reaches_outside(self, value: Value) -> bool:
+        """Whether a value is, or holds, a function or a module that reaches outside."""
+        for seen, one in enumerate(parts_of(value)):
+            called = one.called if isinstance(one, Partial) else one
+            name = called.name if isinstance(called, Ref) else "()"
+            if seen == _MOST_HELD or ("()" not in name and (name in self.sinks or name in self.sensitive)):
+                return True
+        return False
+
+    @property
+    def overspent(self) -> bool:
+        """Whether functions that were read before are not read again, and are reviewed instead."""
+        return self.steps > self.call_limit
+
+    # --- stores
+
+    def store(self, table: dict[Any, Value], key: object, value: Value, scope: Scope | None = None) -> None:
+        """Put a value into the table of an object or a scope.
+
+        In what may not run, the value before stays possible.
+        """
+        if self.frames or self.uncertain:
+            self.written.append(lambda: _widen_entry(table if scope is None else scope.names, key))
+        before = table.get(key)
+        if before is not None and self.uncertain:
+            if covers_all(before, value):
+                return
+            value = join(before, value)
+        table[key] = value
+        self.changes += 1
+
+    def store_anywhere(self, owner: Mapping, value: Value) -> None:
+        """Put a value under a key that is not known: under any of those there are, or another one."""
+        if not any(covers_all(one, value) for one in owner.rest):
+            owner.rest.append(value)
+            self.changes += 1
+        if self.frames or self.uncertain:
+            self.written.append(lambda: owner.rest.append(UNKNOWN) if UNKNOWN not in owner.rest else None)
+
+    def add_items(self, owner: Items, values: Sequence[Value]) -> None:
+        """Add values to the end of a list; past its bound they are widened into its last item."""
+        self.change_items(owner, values)
+        owner.items.extend(values)
+        if len(owner.items) > MAX_ITEMS:
+            owner.items[:] = bounded(owner.items, MAX_ITEMS)
+            owner.more = True
+
+    def change_items(self, owner: Items, added: Sequence[Value] = ()) -> None:
+        """Note that a list changes; its order is no longer known in what may run more than once."""
+        if self.uncertain:
+            held = join_all(owner.items)
+            if not owner.more or not all(covers_all(held, one) for one in added):
+                self.changes += 1
+            owner.more = True
+        if self.frames or self.uncertain:
+            self.written.append(lambda: _widen_items(owner))
+
+    # --- what runs more than once
+
+    def repeat(self, read: Callable[[], T], node: Any, since: int | None = None) -> T:
+        """Read what may run any number of times, until no object changes by reading it once more.
+
+        Where that takes long, each location that was stored to `since` then may hold anything the last time.
+        """
+        start = len(self.written) if since is None else since
+        self.uncertain += 1
+        try:
+            for _ in range(2):
+                changes = self.changes
+                result = read()
+                if self.changes == changes:
+                    return result
+            if self.overspent:
+                self.add("too-complex", node, "is read more often than is followed")
+                return result
+            for widen_location in self.written[start:]:
+                widen_location()
+            return read()
+        finally:
+            self.uncertain -= 1
+
+    def read_call(
+        self, key: object, scope: Scope, bind: Callable[[], None], read: Callable[[], Any], node: Any
+    ) -> Frame | None:
+        """Read the body of a function with the arguments of a call; None where the call is not followed.
+
+        Args:
+            key: the function, by what all its values share.
+            scope: what it closes over.
+            bind: gives its parameters their values.
+            read: reads its body.
+            node: the place of a finding that it is not followed.
+        """
+        earlier = [frame for frame in self.frames if frame.key == key]
+        if (len(self.frames) >= self.max_call_depth or self.overspent) and key in self.called:
+            self.add("too-complex", node, self.called_too_often)
+            return None
+        if len(earlier) > 3:
+            return None
+        self.called.add(key)
+        outer, self.scope = self.scope, Scope(scope)
+        frame = Frame(key, len(self.written))
+        self.frames.append(frame)
+        try:
+            bind()
+            given = self.scope.names
+            if len(earlier) == 2:
+                # From here on one reading covers every deeper call: its arguments stand for all of theirs.
+                readings = [*(one.given for one in earlier), given]
+                given.update(
+                    {name: _widen_over(one.get(name, UNKNOWN) for one in readings) for name in given}
+                )
+            elif len(earlier) == 3:
+                if all(covers(earlier[2].given.get(name, UNKNOWN), value) for name, value in given.items()):
+                    return None
+                given.update(dict.fromkeys(given, UNKNOWN))
+            frame.given = dict(given)
+            if len(earlier) >= 2:
+                self.repeat(read, node, earlier[0].written)
+            else:
+                read()
+        finally:
+            self.frames.pop()
+            self.scope = outer
+        return frame
+
+    # --- findings
+
+    def judge_path(self, action: Action, value: Value, who: str, node: Any) -> None:
+        """Hold a path, in each of its alternatives, against the boundary; of a container each item once."""
+        pending, seen = [*options_of(value)], set[int]()
+        while pending:
+            option = pending.pop()
+            if id(option) in seen or self.is_no_path(option):
+                continue
+            seen.add(id(option))
+            if isinstance(option, Items | OneOf):
+                pending.extend(option.items if isinstance(option, Items) else option.options)
+                continue
+            names = taint_of(option) == NAME
+            crossing = self.context.boundary.path(action, pieces_of(option), holes_are_names=names)
+            self.crossed(crossing, who, node)
+
+    def is_no_path(self, value: Value) -> bool:
+        """Whether a value opens nothing where a path is expected: a number, a buffer."""
+        return isinstance(value, Const) and not isinstance(value.value, str | bytes)
+
+    def judge_host(self, value: Value, port: Value | None, who: str, node: Any) -> None:
+        """Hold a host, in each of its alternatives, against the boundary."""
+        number = port.value if isinstance(port, Const) and isinstance(port.value, int) else None
+        for option in options_of(value):
+            if isinstance(option, Items) and option.items:
+                self.judge_host(option.items[0], port, who, node)
+            else:
+                self.crossed(self.context.boundary.host_in_pieces(pieces_of(option), number), who, node)
+
+    def judge_literal(self, value: Value, name: str, node: Any, kind: Kind = _ALL) -> None:
+        """Review what a call gets whose effects are not known, where it names a place outside."""
+        pending, seen = [value], set[int]()
+        who = self.plain_name(name)
+        while pending:
+            one = pending.pop()
+            self.steps += 1
+            if "place" in one.taint:
+                self.add("call.unknown", node, f"{who} gets one of many targets, of which some are outside")
+            elif isinstance(one, Const | Text | Path):
+                place = find_place(self.context.boundary, pieces_of(one), paths=kind.paths, hosts=kind.hosts)
+                if place is not None:
+                    self.add("call.unknown", node, self.unknown_call.format(who, place.message))
+            elif isinstance(one, Items | Mapping | OneOf) and id(one) not in seen:
+                seen.add(id(one))
+                pending.extend(self._held_places(one))
+
+    def _held_places(self, value: Items | Mapping | OneOf) -> Iterable[Value]:
+        if isinstance(value, OneOf):
+            return value.options
+        if isinstance(value, Items):
+            return value.items
+        return [*(entry for key, entry in value.entries.items() if key in self.targets), *value.rest]
+
+    def judge_statement(self, value: Value, who: str, node: Any) -> None:
+        """Judge a text that may be a statement, and goes to a call that is not known to send one."""
+        if isinstance(value, Const | Text):
+            who = self.plain_name(who).removeprefix("?.")
+            context = self.context.nested(self.place(node), f"{who} gets a statement: ")
+            scan_given(context, pieces_of(value))
+
+    # --- sources within the source
+
+    def run_command(self, pieces: Pieces, taint: Taint, who: str, node: Any) -> None:
+        """Scan a command line; holes in it become variables that nothing sets."""
+        if "network" in taint and all(piece is None for piece in pieces):
+            self.add("exec.download", node, f"{who} runs {self.downloaded}")
+            return
+        if pieces and pieces[0] is None:
+            self.add("command.dynamic", node, f"{who} runs a command that is not known")
+            return
+        text = "".join("$__unknown" if piece is None else piece for piece in pieces)
+        nested.scan("bash", self.context.nested(self.place(node), f"{who} runs a command: "), text)
+
+
+def _widen_over(values: Iterable[Value]) -> Value:
+    joined = join_all(values)
+    return widen(list(joined.options)) if isinstance(joined, OneOf) else joined
+
+
+def _widen_entry(table: dict[Any, Value], key: object) -> None:
+    value = table.get(key)
+    if value is not None:
+        table[key] = join(value, Unknown(taint_of(value) | ANY))
+
+
+def _widen_items(owner: Items) -> None:
+    owner.more = True
+    if not any(one.__class__ is Unknown and one.taint >= ANY for one in owner.items):
+        owner.items.append(Unknown(taint_of(owner) | ANY))
