@@ -13,7 +13,7 @@ import pytest
 from waiting import wait_until
 
 from .test_how_to_guides import blocks, run
-from .test_serve import cli, run_agent, serving, stored
+from .test_serve import cli, run_agent, serving, stored, wait_evaluated
 
 FIND, FREEZE, EDIT, BEFORE, AFTER = blocks("mend-a-failing-run.md", "sh")
 
@@ -65,7 +65,8 @@ def promoted(tmp_path: Path) -> Path:
     (tmp_path / "clerk.py").write_text(CLERK)
     with serving(tmp_path) as (process, where):
         trace_id = run_agent(where, "http/protobuf", "misquote")
-        wait_until(lambda: trace_id in stored(tmp_path), 120)
+        wait_evaluated(where)
+        wait_until(lambda: trace_id in stored(tmp_path))
         process.send_signal(signal.SIGTERM)
         assert process.wait(120) == 0
     store = {"SPANPROOF_STORE": str(tmp_path / "store")}
@@ -137,7 +138,8 @@ def test_the_trials_of_a_golden_suite_are_a_cohort_of_a_collector(tmp_path: Path
         done = run_suite(suite, "mended", "--trials", "2", "--send-to", where["http"])
         assert done.returncode == 0, done.stdout + done.stderr
         assert "2 trials sent to" in done.stderr
-        wait_until(lambda: len(stored(tmp_path)) == 2, 120)
+        wait_evaluated(where, 2)
+        wait_until(lambda: len(stored(tmp_path)) == 2)
         asserted = "groundedness.score == pass for 2 cases where fixture_set = 'golden'"
         gate = cli("gate", "--store", str(tmp_path / "store"), "--assert", asserted)
         assert gate.returncode == 0, gate.stdout + gate.stderr
