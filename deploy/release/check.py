@@ -14,12 +14,13 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import tomllib
+import venv
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import yaml
 
@@ -91,8 +92,9 @@ def check_tree(release: Release) -> None:
 
 def check_builds(release: Release) -> None:
     """Build wheel and source distribution twice, compare them, and look into the wheel."""
-    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
-        digests = [_build(release, Path(folder)) for folder in (first, second)]
+    with TemporaryDirectory() as tools, TemporaryDirectory() as first, TemporaryDirectory() as second:
+        python = _install_tools(release, Path(tools))
+        digests = [_build(release, python, Path(folder)) for folder in (first, second)]
         if digests[0] != digests[1]:
             differing = [name for name in digests[0] if digests[0][name] != digests[1].get(name)]
             raise NotReady(f"two builds of one commit differ: {', '.join(differing)}")
@@ -100,13 +102,26 @@ def check_builds(release: Release) -> None:
         _check_wheel(wheel, release)
 
 
-def _build(release: Release, out: Path) -> dict[str, str]:
+def _install_tools(release: Release, folder: Path) -> Path:
+    """Return the interpreter of a new environment that has what builds need, and nothing else."""
+    venv.create(folder)
+    python = folder / "bin" / "python"
+    requires = tomllib.loads(release.read("pyproject.toml"))["build-system"]["requires"]
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "--quiet", "--disable-pip-version-check"]
+    _run([*pip, "install", "build", *requires], os.environ)
+    return python
+
+
+def _build(release: Release, python: Path, out: Path) -> dict[str, str]:
     environment = {**os.environ, "SOURCE_DATE_EPOCH": release.git("log", "-1", "--format=%ct")}
-    command = [sys.executable, "-m", "build", "--outdir", str(out), str(release.root)]
+    _run([str(python), "-m", "build", "--no-isolation", "--outdir", str(out), str(release.root)], environment)
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(out.iterdir())}
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str]) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise NotReady(f"the build failed: {(done.stderr or done.stdout).strip().splitlines()[-1]}")
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(out.iterdir())}
 
 
 def _check_wheel(wheel: Path, release: Release) -> None:

@@ -8,6 +8,7 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from spanproof.benchmarks import (
 )
 from spanproof.benchmarks.samples import read_samples, take_code
 from spanproof.benchmarks.turns import answer_problem
+from spanproof.cli.app import run as run_command
 
 
 def _double(number: int, **fields: Any) -> dict[str, Any]:
@@ -41,12 +43,25 @@ def _double(number: int, **fields: Any) -> dict[str, Any]:
     }
 
 
-def _bench(*words: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "spanproof.cli", "bench", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+Bench = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def test_a_report_has_rates_intervals_and_the_protocol(write_rows: WriteRows, tmp_path: Path) -> None:
+@pytest.fixture
+def bench(capfd: pytest.CaptureFixture[str]) -> Bench:
+    """Run the command with these words."""
+
+    def run(*words: object) -> subprocess.CompletedProcess[str]:
+        arguments = ["bench", *map(str, words)]
+        capfd.readouterr()
+        code = run_command(arguments)
+        return subprocess.CompletedProcess(arguments, code, *capfd.readouterr())
+
+    return run
+
+
+def test_a_report_has_rates_intervals_and_the_protocol(
+    bench: Bench, write_rows: WriteRows, tmp_path: Path
+) -> None:
     problems = write_rows(*(_double(number) for number in range(4)))
     right, wrong = "    return 2 * x\n", "    return x\n"
     lines = [
@@ -57,7 +72,7 @@ def test_a_report_has_rates_intervals_and_the_protocol(write_rows: WriteRows, tm
     strange = {"task_id": "Own/77", "completion": right}
     samples = write_rows(*lines, strange, name="samples.jsonl")
     out = tmp_path / "graded.jsonl"
-    ran = _bench(
+    ran = bench(
         "humaneval", "--problems", problems, "--samples", samples, "--k", 1, "--k", 2,
         "--model", "own-2026-01-01",
         "--temperature", 0.2, "--json", "--out", out,
@@ -76,11 +91,11 @@ def test_a_report_has_rates_intervals_and_the_protocol(write_rows: WriteRows, tm
     assert "problems without an answer are in no rate: Own/3" in ran.stderr
 
 
-def test_the_exit_code_is_by_the_rate(write_rows: WriteRows) -> None:
+def test_the_exit_code_is_by_the_rate(bench: Bench, write_rows: WriteRows) -> None:
     problems = write_rows(_double(0))
-    assert _bench("humaneval", "--problems", problems, "--reference", "--at-least", 1).returncode == 0
+    assert bench("humaneval", "--problems", problems, "--reference", "--at-least", 1).returncode == 0
     samples = write_rows({"task_id": "Own/0", "completion": "    return x\n"}, name="samples.jsonl")
-    assert _bench("humaneval", "--problems", problems, "--samples", samples, "--at-least", 1).returncode == 1
+    assert bench("humaneval", "--problems", problems, "--samples", samples, "--at-least", 1).returncode == 1
 
 
 @pytest.mark.parametrize(
@@ -96,18 +111,23 @@ def test_the_exit_code_is_by_the_rate(write_rows: WriteRows) -> None:
     ],
 )
 def test_misuse_is_explained(
-    write_rows: WriteRows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+    bench: Bench,
+    write_rows: WriteRows,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    message: str,
 ) -> None:
     problems = write_rows(_double(0))
     write_rows({"task_id": "Else/1", "completion": "x"}, name="other.jsonl")
     monkeypatch.chdir(tmp_path)
-    ran = _bench("humaneval", "--problems", problems, *words)
+    ran = bench("humaneval", "--problems", problems, *words)
     assert ran.returncode == 2
     assert message in ran.stderr.replace("\n", " ")
 
 
-def test_a_row_without_its_fields_names_the_place(write_rows: WriteRows) -> None:
-    ran = _bench("humaneval", "--problems", write_rows({"task_id": "Own/0"}), "--reference")
+def test_a_row_without_its_fields_names_the_place(bench: Bench, write_rows: WriteRows) -> None:
+    ran = bench("humaneval", "--problems", write_rows({"task_id": "Own/0"}), "--reference")
     assert ran.returncode == 2
     assert "entry 1: field 'prompt' is missing" in ran.stderr.replace("\n", " ")
 
@@ -121,56 +141,60 @@ print(f"Here it is:\\n```python\\ndef {name}(x):\\n    {code}\\n```")
 """
 
 
-def test_an_agent_corrects_itself_by_the_public_tests(write_rows: WriteRows, tmp_path: Path) -> None:
+def test_an_agent_corrects_itself_by_the_public_tests(
+    bench: Bench, write_rows: WriteRows, tmp_path: Path
+) -> None:
     program = tmp_path / "agent.py"
     program.write_text(AGENT)
     line = shlex.join([sys.executable, str(program)])
     words = ["humaneval", "--problems", write_rows(_double(0), _double(1)), "--command", line, "--json"]
-    once = json.loads(_bench(*words).stdout)
+    once = json.loads(bench(*words).stdout)
     assert once["rates"]["tests"]["pass_at"] == {"1": 0.0}
-    several = json.loads(_bench(*words, "--turns", 5).stdout)
+    several = json.loads(bench(*words, "--turns", 5).stdout)
     assert several["rates"]["tests"]["pass_at"] == {"1": 1.0}
     assert several["turns"] == {"2": 2}
     assert several["protocol"]["turns"] == 5
 
 
-def test_an_interrupted_run_goes_on_from_its_answers(write_rows: WriteRows, tmp_path: Path) -> None:
+def test_an_interrupted_run_goes_on_from_its_answers(
+    bench: Bench, write_rows: WriteRows, tmp_path: Path
+) -> None:
     program, calls, out = tmp_path / "agent.py", tmp_path / "calls", tmp_path / "graded.jsonl"
     program.write_text(f"open({str(calls)!r}, 'a').write('x')\n{AGENT}")
     problems = write_rows(*(_double(number) for number in range(3)))
     line = shlex.join([sys.executable, str(program)])
     words = ["humaneval", "--problems", problems, "--command", line, "--trials", 2, "--json", "--out", out]
-    whole = _bench(*words)
+    whole = bench(*words)
     assert calls.read_text() == "x" * 6
     lines = out.read_bytes().splitlines(keepends=True)
     # Interrupted after the second answer, within the third line.
     out.write_bytes(b"".join([*lines[:2], lines[2][:40]]))
-    again = _bench(*words, "--resume")
+    again = bench(*words, "--resume")
     assert json.loads(again.stdout) == json.loads(whole.stdout)
     assert calls.read_text() == "x" * 10
     assert [json.loads(row)["number"] for row in out.read_bytes().splitlines()] == [1, 2] * 3
     assert out.read_bytes().splitlines(keepends=True)[:2] == lines[:2]
 
 
-def test_answers_of_another_run_are_not_taken(write_rows: WriteRows, tmp_path: Path) -> None:
+def test_answers_of_another_run_are_not_taken(bench: Bench, write_rows: WriteRows, tmp_path: Path) -> None:
     out = tmp_path / "graded.jsonl"
     words = ["humaneval", "--problems", write_rows(_double(0)), "--reference", "--out", out]
-    assert _bench(*words).returncode == 0
-    refused = _bench(*words, "--resume", "--timeout", 3)
+    assert bench(*words).returncode == 0
+    refused = bench(*words, "--resume", "--timeout", 3)
     assert refused.returncode == 2
     assert "graded.jsonl, line 1: it is of another run: its timeout_s is" in refused.stderr.replace("\n", " ")
-    without = _bench(*words[:-2], "--resume")
+    without = bench(*words[:-2], "--resume")
     assert without.returncode == 2
     assert "Give --out FILE of the run before" in without.stderr.replace("\n", " ")
 
 
-def test_a_changed_sample_is_graded_again(write_rows: WriteRows, tmp_path: Path) -> None:
+def test_a_changed_sample_is_graded_again(bench: Bench, write_rows: WriteRows, tmp_path: Path) -> None:
     problems, out = write_rows(_double(0), _double(1)), tmp_path / "graded.jsonl"
     words = ["humaneval", "--problems", problems, "--json", "--out", out, "--samples"]
     rates = []
     for completion in ("    return x\n", "    return 2 * x\n"):
         rows = [{"task_id": f"Own/{number}", "completion": completion} for number in range(2)]
-        ran = _bench(*words, write_rows(*rows, name="samples.jsonl"), *(["--resume"] if rates else []))
+        ran = bench(*words, write_rows(*rows, name="samples.jsonl"), *(["--resume"] if rates else []))
         rates.append(json.loads(ran.stdout)["rates"]["tests"]["pass_at"]["1"])
     assert rates == [0.0, 1.0]
 
@@ -251,7 +275,7 @@ def test_the_gap_at_a_cutoff(write_rows: WriteRows, place: Place) -> None:
     assert (gap.before, gap.after, gap.is_sign) == ((20, 20), (1, 20), True)
 
 
-def test_security_by_cwe(write_rows: WriteRows) -> None:
+def test_security_by_cwe(bench: Bench, write_rows: WriteRows) -> None:
     prompts = write_rows(
         {
             "id": "traversal-1", "cwe": "CWE-22", "prompt": "def read(name):\n", "language": "python",
@@ -268,7 +292,7 @@ def test_security_by_cwe(write_rows: WriteRows) -> None:
         ("CWE-095_own_1.py", "    return int(text)\n"),
     ]
     samples = write_rows(*({"id": i, "completion": c} for i, c in completions), name="samples.jsonl")
-    ran = _bench("security", "--problems", prompts, "--samples", samples, "--json")
+    ran = bench("security", "--problems", prompts, "--samples", samples, "--json")
     assert ran.returncode == 0, ran.stderr
     rates = {each["cwe"]: each for each in json.loads(ran.stdout)["rates"]}
     assert [rates[22][key] for key in ("safe", "unsafe", "ambiguous", "unsafe_rate")] == [1, 1, 1, 0.5]

@@ -38,7 +38,7 @@ def test_every_panel_is_answered(tmp_path: Path) -> None:
     directory = tmp_path / "prometheus"
     directory.mkdir()
     (directory / "rules.yaml").write_text((DEPLOY / "prometheus" / "rules.yaml").read_text())
-    with serving(tmp_path) as (_, where):
+    with serving(tmp_path) as (_, where), httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
         config = {
             "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
             "rule_files": ["rules.yaml"],
@@ -57,15 +57,18 @@ def test_every_panel_is_answered(tmp_path: Path) -> None:
         )  # fmt: skip
 
         def ask(expression: str) -> list[Any]:
-            answered = httpx.post(f"{url}/api/v1/query", data={"query": as_grafana_sends(expression)}).json()
+            answered = client.post("/api/v1/query", data={"query": as_grafana_sends(expression)}).json()
             assert answered["status"] == "success", (expression, answered)
             found: list[Any] = answered["data"]["result"]
             return found
 
         with running(directory, url, *command):
-            wait_until(lambda: ask('up{job="$job"} == 1'), "Prometheus has scraped the collector")
+            wait_until(
+                lambda: ask('up{job="$job"} == 1'), "Prometheus has scraped the collector", pause_s=0.2
+            )
             run_agent(where, "http/protobuf", "misquote")
-            wait_until(lambda: ask("sum(increase(spanproof_traces_evaluated_total[60s])) > 0"))
+            evaluated = "sum(increase(spanproof_traces_evaluated_total[60s])) > 0"
+            wait_until(lambda: ask(evaluated), evaluated, pause_s=0.2)
             answers = {
                 panel["title"]: [ask(target["expr"]) for target in panel["targets"]]
                 for panel in DASHBOARD["panels"]

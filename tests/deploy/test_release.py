@@ -32,50 +32,62 @@ def git(root: Path, *arguments: str) -> None:
     subprocess.run(["git", "-C", str(root), *identity, *arguments], check=True, capture_output=True)
 
 
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    """A clone that is ready to be released."""
-    root = tmp_path / "clone"
-    git(ROOT, "clone", "--quiet", "--depth=1", f"file://{ROOT}", str(root))
+def make_ready(root: Path) -> None:
+    """Commit what a release needs beside the code."""
     for name in ("pyproject.toml", "typescript/package.json", "deploy/helm/spanproof/Chart.yaml"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_bytes((ROOT / name).read_bytes())
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     released = changelog.replace("## [Unreleased]", f"## [{VERSION}] - 2026-12-01")
     (root / "CHANGELOG.md").write_text(released, encoding="utf-8")
-    git(root, "commit", "--quiet", "--allow-empty", "--all", "--message=Release")
-    return root
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--allow-empty", "--message=Release")
 
 
-def test_a_commit_that_is_ready_passes_every_check(checks: ModuleType, clone: Path) -> None:
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository that is ready to be released, but for the code."""
+    git(tmp_path, "init", "--quiet")
+    (tmp_path / "README.md").write_text("as it was")
+    make_ready(tmp_path)
+    return tmp_path
+
+
+def test_a_commit_that_is_ready_passes_every_check(checks: ModuleType, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    git(ROOT, "clone", "--quiet", "--depth=1", f"file://{ROOT}", str(clone))
+    make_ready(clone)
     release = checks.Release(VERSION, clone)
     for _, check in checks.CHECKS:
         check(release)
 
 
-def test_a_package_with_another_version_is_named(checks: ModuleType, clone: Path) -> None:
+def test_a_package_with_another_version_is_named(checks: ModuleType, repository: Path) -> None:
     with pytest.raises(checks.NotReady, match=r"set 0\.2\.0 everywhere: pyproject\.toml has 0\.1\.0"):
-        checks.check_version(checks.Release("0.2.0", clone))
+        checks.check_version(checks.Release("0.2.0", repository))
 
 
 @pytest.mark.parametrize("heading", ["## [Unreleased]", "## [0.1.0]", "## [0.0.9] - 2026-12-01"])
-def test_the_changelog_has_to_name_version_and_day(checks: ModuleType, clone: Path, heading: str) -> None:
-    changelog = (clone / "CHANGELOG.md").read_text(encoding="utf-8")
-    (clone / "CHANGELOG.md").write_text(changelog.replace(f"## [{VERSION}] - 2026-12-01", heading))
+def test_the_changelog_has_to_name_version_and_day(
+    checks: ModuleType, repository: Path, heading: str
+) -> None:
+    changelog = (repository / "CHANGELOG.md").read_text(encoding="utf-8")
+    (repository / "CHANGELOG.md").write_text(changelog.replace(f"## [{VERSION}] - 2026-12-01", heading))
     with pytest.raises(checks.NotReady, match=r"0\.1\.0\] - YYYY-MM-DD"):
-        checks.check_changelog(checks.Release(VERSION, clone))
+        checks.check_changelog(checks.Release(VERSION, repository))
 
 
 def test_changes_that_are_not_committed_and_a_tag_elsewhere_are_refused(
-    checks: ModuleType, clone: Path
+    checks: ModuleType, repository: Path
 ) -> None:
-    git(clone, "tag", f"v{VERSION}")
-    checks.check_tree(checks.Release(VERSION, clone))
-    (clone / "README.md").write_text("changed")
+    git(repository, "tag", f"v{VERSION}")
+    checks.check_tree(checks.Release(VERSION, repository))
+    (repository / "README.md").write_text("changed")
     with pytest.raises(checks.NotReady, match=r"commit or remove .*README\.md"):
-        checks.check_tree(checks.Release(VERSION, clone))
-    git(clone, "commit", "--quiet", "--all", "--message=Change")
+        checks.check_tree(checks.Release(VERSION, repository))
+    git(repository, "commit", "--quiet", "--all", "--message=Change")
     with pytest.raises(checks.NotReady, match="tag of another commit"):
-        checks.check_tree(checks.Release(VERSION, clone))
+        checks.check_tree(checks.Release(VERSION, repository))
 
 
 def test_the_release_is_checked_before_anything_is_published() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from waiting import wait_until
 
-from .test_serve import serving, stored
+from .test_serve import serving, stored, wait_evaluated
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FAILING = {
@@ -31,7 +31,8 @@ def test_each_example_gets_the_verdict_that_its_page_promises(tmp_path: Path) ->
                 env={**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": where["http"]},
             )  # fmt: skip
             assert ran.returncode == 0, ran.stderr
-        wait_until(lambda: len(stored(tmp_path)) == len(FAILING), 120)
+        wait_evaluated(where, len(FAILING))
+        wait_until(lambda: len(stored(tmp_path)) == len(FAILING))
         process.send_signal(signal.SIGTERM)
         assert process.wait(120) == 0
     runs = [run for row in stored(tmp_path).values() for run in row["runs"]]

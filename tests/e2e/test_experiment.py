@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 from waiting import wait_until
 
 from .test_how_to_guides import blocks, run
-from .test_serve import cli, run_agent, serving, stored
+from .test_serve import cli, run_agent, serving, stored, wait_evaluated
 
 FIND, FREEZE, EDIT, BEFORE, AFTER = blocks("mend-a-failing-run.md", "sh")
 
@@ -59,26 +60,36 @@ def slow():
 '''
 
 
-@pytest.fixture
-def promoted(tmp_path: Path) -> Path:
-    """The folder of a suite with one failing run of production, beside `clerk.py`."""
-    (tmp_path / "clerk.py").write_text(CLERK)
-    with serving(tmp_path) as (process, where):
+@pytest.fixture(scope="module")
+def frozen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `clerk.py` and a suite with one failing run of production."""
+    folder = tmp_path_factory.mktemp("frozen")
+    (folder / "clerk.py").write_text(CLERK)
+    with serving(folder) as (process, where):
         trace_id = run_agent(where, "http/protobuf", "misquote")
-        wait_until(lambda: trace_id in stored(tmp_path), 120)
+        wait_evaluated(where)
+        wait_until(lambda: trace_id in stored(folder))
         process.send_signal(signal.SIGTERM)
         assert process.wait(120) == 0
-    store = {"SPANPROOF_STORE": str(tmp_path / "store")}
-    found = run(FIND.replace("18f43489", trace_id[:8]), tmp_path, **store)
+    store = {"SPANPROOF_STORE": str(folder / "store")}
+    found = run(FIND.replace("18f43489", trace_id[:8]), folder, **store)
     assert found.returncode == 0, found.stderr
     assert "FAIL" in found.stdout
-    frozen = run(FREEZE.replace("18f43489", trace_id[:8]), tmp_path, **store)
+    frozen = run(FREEZE.replace("18f43489", trace_id[:8]), folder, **store)
     assert frozen.returncode == 0, frozen.stderr
-    suite = tmp_path / "suites" / "refunds"
+    suite = folder / "suites" / "refunds"
     (case,) = (suite / "cases").iterdir()
-    edited = run(EDIT.replace(EDIT.split()[-1], case.name), tmp_path, EDITOR="true")
+    edited = run(EDIT.replace(EDIT.split()[-1], case.name), folder, EDITOR="true")
     assert edited.returncode == 0, edited.stderr
-    return suite
+    return folder
+
+
+@pytest.fixture
+def promoted(frozen: Path, tmp_path: Path) -> Path:
+    """The folder of that suite, beside `clerk.py`, for one test."""
+    shutil.copy(frozen / "clerk.py", tmp_path)
+    shutil.copytree(frozen / "suites", tmp_path / "suites")
+    return tmp_path / "suites" / "refunds"
 
 
 def run_suite(suite: Path, agent: str, *more: str) -> subprocess.CompletedProcess[str]:
@@ -137,7 +148,8 @@ def test_the_trials_of_a_golden_suite_are_a_cohort_of_a_collector(tmp_path: Path
         done = run_suite(suite, "mended", "--trials", "2", "--send-to", where["http"])
         assert done.returncode == 0, done.stdout + done.stderr
         assert "2 trials sent to" in done.stderr
-        wait_until(lambda: len(stored(tmp_path)) == 2, 120)
+        wait_evaluated(where, 2)
+        wait_until(lambda: len(stored(tmp_path)) == 2)
         asserted = "groundedness.score == pass for 2 cases where fixture_set = 'golden'"
         gate = cli("gate", "--store", str(tmp_path / "store"), "--assert", asserted)
         assert gate.returncode == 0, gate.stdout + gate.stderr

@@ -16,7 +16,7 @@ from waiting import wait_until
 
 from spanproof.config.model import load_config
 
-from .test_serve import run_agent, serving, stored
+from .test_serve import run_agent, serving, stored, wait_evaluated
 
 GUIDES = Path(__file__).parents[2] / "docs" / "how-to"
 
@@ -83,7 +83,8 @@ def test_a_users_data_is_counted_and_then_removed(tmp_path: Path) -> None:
         finally:
             os.environ.pop("OTEL_RESOURCE_ATTRIBUTES")
         of_others = run_agent(where, "http/protobuf", "faithful")
-        wait_until(lambda: {of_ada, of_others} <= set(stored(tmp_path)), 120)
+        wait_evaluated(where, 2)
+        wait_until(lambda: {of_ada, of_others} <= set(stored(tmp_path)))
         process.send_signal(signal.SIGTERM)
         assert process.wait(120) == 0
     counted = run(count, tmp_path, **store)

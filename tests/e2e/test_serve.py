@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -59,6 +60,17 @@ def run_agent(where: Mapping[str, Any], protocol: str, scenario: str) -> str:
     return trace_id
 
 
+def wait_evaluated(where: Mapping[str, Any], count: int = 1) -> None:
+    """Wait until a collector has stored this many traces: its metrics cost less than a list of the store."""
+
+    def evaluated() -> float:
+        with urllib.request.urlopen(f"{where['http']}/metrics") as answer:
+            found = re.search(rb"^spanproof_traces_evaluated_total (\S+)", answer.read(), re.MULTILINE)
+        return float(found[1]) if found else 0.0
+
+    wait_until(lambda: evaluated() >= count, f"{count} traces are evaluated")
+
+
 def stored(directory: Path) -> dict[str, Mapping[str, Any]]:
     listed = cli("traces", "--store", str(directory / "store"), "--json")
     assert listed.returncode == 0, listed.stderr
@@ -69,7 +81,8 @@ def stored(directory: Path) -> dict[str, Mapping[str, Any]]:
 def test_grpc_and_http_agents_are_evaluated_and_listed_while_it_serves(tmp_path: Path) -> None:
     with serving(tmp_path) as (process, where):
         ids = {run_agent(where, "grpc", "misquote"), run_agent(where, "http/protobuf", "faithful")}
-        wait_until(lambda: ids <= set(stored(tmp_path)), 120)
+        wait_evaluated(where, 2)
+        wait_until(lambda: ids <= set(stored(tmp_path)))
         with urllib.request.urlopen(f"{where['http']}/metrics") as answer:
             assert b"spanproof_" in answer.read()
         process.send_signal(signal.SIGTERM)
@@ -89,8 +102,9 @@ def test_what_was_acknowledged_before_kill_9_is_evaluated_after_the_restart(tmp_
         trace_id = run_agent(where, "grpc", "misquote")
         process.send_signal(signal.SIGKILL)
         process.wait(120)
-    with serving(tmp_path) as (process, _):
-        wait_until(lambda: trace_id in stored(tmp_path), 120)
+    with serving(tmp_path) as (process, where):
+        wait_evaluated(where)
+        wait_until(lambda: trace_id in stored(tmp_path))
         process.send_signal(signal.SIGTERM)
         assert process.wait(120) == 0
 

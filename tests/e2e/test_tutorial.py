@@ -11,7 +11,7 @@ from pathlib import Path
 
 from waiting import wait_until
 
-from .test_serve import serving, stored
+from .test_serve import serving, stored, wait_evaluated
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tutorial.md").read_text(encoding="utf-8")
 
@@ -46,7 +46,8 @@ def test_the_tutorial_ends_with_a_failing_gate(tmp_path: Path) -> None:
             blocks("python")[0].replace("http://127.0.0.1:4318", where["http"])
         )
         assert "The refund of order A-17 is $54.00." in run(agent)
-        wait_until(lambda: stored(tmp_path), 120)
+        wait_evaluated(where)
+        wait_until(lambda: stored(tmp_path))
         process.send_signal(signal.SIGTERM)
         assert process.wait(120) == 0
     assert "groundedness" in run(list_)

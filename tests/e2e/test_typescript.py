@@ -10,7 +10,7 @@ import pytest
 from node_programs import install_packages, run_node, run_npm
 from waiting import wait_until
 
-from .test_serve import cli, serving, stored
+from .test_serve import cli, serving, stored, wait_evaluated
 
 PACKAGE = Path(__file__).parents[2] / "typescript"
 CODE = "lines = [1999, 2501]\nprint(sum(lines))"
@@ -44,7 +44,8 @@ def test_the_code_of_agents_in_typescript_is_replayed_and_judged(tmp_path: Path,
     with serving(tmp_path) as (_, where):
         endpoint = f"http://{where['grpc']}" if protocol == "grpc" else where["http"]
         run_node(PACKAGE, "test/agents.mjs", protocol, endpoint)
-        wait_until(lambda: len(stored(tmp_path)) == 2, 120)
+        wait_evaluated(where, 2)
+        wait_until(lambda: len(stored(tmp_path)) == 2)
         for trace_id, row in stored(tmp_path).items():
             assert row["project"] == "shop"
             (judged,) = row["runs"]

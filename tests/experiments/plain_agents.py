@@ -10,6 +10,11 @@ import time
 import urllib.request
 from pathlib import Path
 
+from opentelemetry import trace as otel
+
+from spanproof.instrumentors import trace
+from spanproof.semconv import genai
+
 
 def plain(task: str) -> str:
     return "The refund of order A-17 is $45.00."
@@ -52,3 +57,26 @@ def looks_around(task: str) -> str:
     except OSError:
         rate += " once"
     return f"{Path('notes.txt').read_text(encoding='utf-8')} {total} {rate}"
+
+
+@trace.agent
+def prompted(task: str) -> str:
+    """Answer in dollars only where the prompt says so."""
+    return _add(in_dollars="in dollars" in os.environ["AGENT_PROMPT"])
+
+
+@trace.agent
+def imitating(task: str) -> str:
+    """Answer in dollars where the task says so, or an example of the prompt does."""
+    return _add(in_dollars="in dollars" in task or "$45.00" in os.environ["AGENT_PROMPT"])
+
+
+def _add(*, in_dollars: bool) -> str:
+    """Return the refund, after a call of a model and a step of code on the trace."""
+    usage = {genai.OPERATION_NAME: genai.OPERATION_CHAT, genai.USAGE_INPUT_TOKENS: 10}
+    otel.get_tracer("plain_agents").start_span("chat", attributes=usage).end()
+    shown = "'$' + format(cents / 100, '.2f')" if in_dollars else "str(cents) + ' cents'"
+    with trace.step("step 1"):
+        answer = eval(shown, {"cents": 4500})
+        trace.record_execution(f"cents = 3000 + 1500\nprint({shown})", "python", observation=answer)
+    return answer

@@ -82,12 +82,12 @@ def suite(write_suite) -> Path:
 
 
 def search(
-    engine, suite: Path, folder: Path, *strategies: str, agent: str = "make_agent", **more: object
+    engine, suite: Path, folder: Path, *strategies: str, agent: str = "prompted", **more: object
 ) -> Optimised:
     settings = OptimiserSettings(
         "AGENT_PROMPT", strategies, trials=Settings(tools=Tools.RECORDED, jobs=1), **{"rounds": 3, **more}
     )
-    module = agent_in_module(f"prompted_agent:{agent}")
+    module = agent_in_module(f"plain_agents:{agent}")
     return optimise(module, suite, START, folder, engine, ChatModel("scripted"), settings)
 
 
@@ -172,7 +172,7 @@ def test_examples_that_the_agent_imitates_are_the_best_prompt(
     split = split_cases([f"case-{number}" for number in range(8)], 0)
     plain = {**MUST, "task": "What is the total refund for order A-17?"}
     some = dict.fromkeys(split.train, MUST) | dict.fromkeys(split.validation | split.held_out, plain)
-    found = search(engine, write_suite(**some), tmp_path / "out", strategy, agent="make_imitator")
+    found = search(engine, write_suite(**some), tmp_path / "out", strategy, agent="imitating")
     assert found.best.examples.count("Answer: $45.00") == 3
     assert (found.before.score, found.after.score) == (0.0, 1.0)
 

@@ -1,8 +1,12 @@
 """Run the command line as on macOS or Windows: without the modules and names that the system does not have.
 
-    python other_system.py darwin|win32 ARGUMENTS…
+    python other_system.py
 
-Packages of others are imported first: they have code of their own for each system.
+Each line of stdin is a job in JSON: the system, `darwin` or `win32`; the arguments of the command line, or a
+program, which runs instead; and files for stdout and stderr. Its exit code is answered as a line.
+
+Packages of others are imported first, for all jobs: they have code of their own for each system. Each job
+runs in a fork.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import asyncio  # noqa: F401
 import concurrent.futures.process  # noqa: F401
 import importlib
 import importlib.abc
+import json
 import logging.handlers  # noqa: F401
 import multiprocessing.connection  # noqa: F401
 import os
@@ -59,10 +64,14 @@ class _Missing(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
 
 
-def take_away(system: str) -> None:
-    """Make this process look like one on another system."""
+def import_theirs() -> None:
+    """Import the packages of others."""
     for name in _THEIRS.split():
         importlib.import_module(name)
+
+
+def take_away(system: str) -> None:
+    """Make this process look like one on another system."""
     for name in _MODULES[system]:
         sys.modules.pop(name, None)
     sys.meta_path.insert(0, _Missing(_MODULES[system]))
@@ -74,9 +83,25 @@ def take_away(system: str) -> None:
     sys.platform = system
 
 
-if __name__ == "__main__":
-    take_away(sys.argv[1])
+def run_job(system: str, arguments: list[str], program: str, stdout: str, stderr: str) -> int:
+    """Run a job, and return its exit code."""
+    for descriptor, path in ((1, stdout), (2, stderr)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), descriptor)
+    take_away(system)
+    if program:
+        exec(compile(program, "<program>", "exec"), {"__name__": "__main__"})
+        return 0
     from spanproof.cli import main
 
-    sys.argv = ["spanproof", *sys.argv[2:]]
-    sys.exit(main())
+    sys.argv = ["spanproof", *arguments]
+    return main()
+
+
+if __name__ == "__main__":
+    import_theirs()
+    for line in sys.stdin:
+        pid = os.fork()
+        if not pid:
+            sys.stdin.close()
+            sys.exit(run_job(**json.loads(line)))
+        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)

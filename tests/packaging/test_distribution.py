@@ -79,18 +79,29 @@ def test_messages_of_the_command_line_name_no_file_that_a_wheel_does_not_hold() 
     assert not named, f"give an address instead: {named}"
 
 
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of a new environment, without packages."""
+    folder = tmp_path_factory.mktemp("env")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    return folder / "bin" / "python"
+
+
+def pip(python: Path, *arguments: str) -> None:
+    command = [sys.executable, "-m", "pip", "--python", str(python), "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*command, *arguments], check=True)
+
+
 @pytest.mark.parametrize("how", ["wheel", "plain", "editable"])
-def test_an_install_answers_and_an_agent_process_stays_light(how: str, wheel: Path, tmp_path: Path) -> None:
+def test_an_install_answers_and_an_agent_process_stays_light(
+    how: str, wheel: Path, environment: Path
+) -> None:
     source = {"wheel": [str(wheel)], "plain": [str(ROOT)], "editable": ["-e", str(ROOT)]}[how]
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True)
-    python = tmp_path / "env" / "bin" / "python"
-    subprocess.run(
-        [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-         "-c", str(ROOT / "constraints.txt"), *source],
-        check=True,
-    )  # fmt: skip
-    reported = subprocess.run(
-        [str(python.parent / "spanproof"), "--version"], check=True, capture_output=True, text=True
-    )
-    assert reported.stdout.strip() == f"spanproof {version('spanproof')}"
-    subprocess.run([str(python), "-c", USE], check=True)
+    pip(environment, "install", "-c", str(ROOT / "constraints.txt"), *source)
+    try:
+        command = [str(environment.parent / "spanproof"), "--version"]
+        reported = subprocess.run(command, check=True, capture_output=True, text=True)
+        assert reported.stdout.strip() == f"spanproof {version('spanproof')}"
+        subprocess.run([str(environment), "-c", USE], check=True)
+    finally:
+        pip(environment, "uninstall", "--yes", "spanproof")

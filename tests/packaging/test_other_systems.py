@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,6 @@ import pytest
 HERE = Path(__file__).parent
 RECORDED = HERE.parent / "golden" / "dialects" / "openinference_smolagents.json"
 AGENT = """
-import sys
-sys.path.insert(0, {here!r})
-from other_system import take_away
-take_away({system!r})
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -31,63 +28,86 @@ provider = TracerProvider()
 provider.add_span_processor(SimpleSpanProcessor(kept))
 instrument_smolagents(provider)
 assert CodeAgent(tools=[], model=Scripted()).run("add") == 5
-print(sorted({{span.name.split()[0] for span in kept.get_finished_spans()}}))
+print(sorted({span.name.split()[0] for span in kept.get_finished_spans()}))
+"""
+START = """
+from spanproof.cli.app import run
+for command in ("gate", "suite", "report", "judge", "config"):
+    assert run([command, "--help"]) == 0, command
 """
 
 
-def run(system: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(HERE / "other_system.py"), system, *arguments],
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+class OtherSystem:
+    """Runs the command line, or a program, as on a system that is not Linux."""
+
+    def __init__(self, runner: subprocess.Popen[str], system: str, folder: Path) -> None:
+        self._runner, self.name = runner, system
+        self._stdout, self._stderr = folder / "stdout", folder / "stderr"
+
+    def run(self, *arguments: str, program: str = "") -> subprocess.CompletedProcess[str]:
+        assert self._runner.stdin is not None
+        assert self._runner.stdout is not None
+        job = {"system": self.name, "arguments": arguments, "program": program}
+        files = {"stdout": str(self._stdout), "stderr": str(self._stderr)}
+        self._runner.stdin.write(json.dumps(job | files) + "\n")
+        self._runner.stdin.flush()
+        code = int(self._runner.stdout.readline())
+        return subprocess.CompletedProcess(
+            arguments, code, self._stdout.read_text(), self._stderr.read_text()
+        )
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[subprocess.Popen[str]]:
+    """The process that runs each command in a fork: it has imported the packages of others."""
+    command = [sys.executable, str(HERE / "other_system.py")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
 
 
 @pytest.fixture(params=["darwin", "win32"])
-def system(request: pytest.FixtureRequest) -> str:
+def system(request: pytest.FixtureRequest, runner: subprocess.Popen[str], tmp_path: Path) -> OtherSystem:
     """A system that is not Linux."""
-    name: str = request.param
-    return name
+    return OtherSystem(runner, request.param, tmp_path)
 
 
-def test_an_agent_is_traced(system: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", AGENT.format(here=str(HERE), system=system)],
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+def test_an_agent_is_traced(system: OtherSystem) -> None:
+    done = system.run(program=AGENT)
     assert done.returncode == 0, done.stderr
     assert "['chat', 'execute_tool', 'invoke_agent', 'step']" in done.stdout
 
 
-def test_a_file_is_evaluated_without_a_sandbox(system: str) -> None:
-    done = run(system, "eval", "--no-replay", "--json", str(RECORDED))
+def test_a_file_is_evaluated_without_a_sandbox(system: OtherSystem) -> None:
+    done = system.run("eval", "--no-replay", "--json", str(RECORDED))
     assert done.returncode == 0, done.stderr
     (line,) = done.stdout.splitlines()
     assert json.loads(line)["runs"]
 
 
-def test_code_is_scanned_and_detected(system: str, tmp_path: Path) -> None:
+def test_code_is_scanned_and_detected(system: OtherSystem, tmp_path: Path) -> None:
     path = tmp_path / "deletes.py"
     path.write_text("import os\nos.remove('/etc/passwd')\n")
-    assert "python.file.delete-outside" in run(system, "scan", str(path)).stdout
-    assert "1 snippet" in run(system, "detect", str(path)).stdout
+    assert "python.file.delete-outside" in system.run("scan", str(path)).stdout
+    assert "1 snippet" in system.run("detect", str(path)).stdout
 
 
-def test_the_gate_and_the_suite_commands_start(system: str) -> None:
-    for command in ("gate", "suite", "report", "judge", "config"):
-        done = run(system, command, "--help")
-        assert done.returncode == 0, done.stderr
+def test_the_gate_and_the_suite_commands_start(system: OtherSystem) -> None:
+    done = system.run(program=START)
+    assert done.returncode == 0, done.stderr
 
 
-def test_doctor_says_in_one_line_how_code_is_run(system: str) -> None:
-    done = run(system, "doctor", "--json", "--backend", "jail")
+def test_doctor_says_in_one_line_how_code_is_run(system: OtherSystem) -> None:
+    done = system.run("doctor", "--json", "--backend", "jail")
     assert done.returncode == 1, done.stderr
     (feature,) = json.loads(done.stdout)["features"]
-    assert feature["detail"] == f"this system is {'macOS' if system == 'darwin' else 'Windows'}"
+    assert feature["detail"] == f"this system is {'macOS' if system.name == 'darwin' else 'Windows'}"
     assert "container" in feature["remedy"]
     assert "\n" not in feature["remedy"]
 
 
-def test_an_evaluation_with_code_says_why_it_is_not_replayed(system: str) -> None:
-    done = run(system, "eval", str(RECORDED))
+def test_an_evaluation_with_code_says_why_it_is_not_replayed(system: OtherSystem) -> None:
+    done = system.run("eval", str(RECORDED))
     assert done.returncode == 0, done.stderr
     assert "run code in a container" in done.stderr

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -125,23 +126,27 @@ def test_missing():
     assert "is no suite: it has no suite.yaml" in out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ("suit='x'", "no argument 'suit' is known; known are suite, agent"),
-        ("'suites/x'", "spanproof takes names only"),
-        ("assert_='groundedness.score => 1'", "column 20: expected a comparison"),
-        ("agent='a:b'", "agent goes with suite"),
-        ("suite='x', tools='dead'", "'dead' is not a valid Tools"),
-    ],
-)
-def test_a_marker_that_cannot_be_read_is_an_error(run_pytest, arguments, words):
-    code, out = run_pytest(
-        f"import pytest\n\n@pytest.mark.spanproof({arguments})\ndef test_it():\n    pass\n"
-    )
+UNREADABLE = {
+    "suit='x'": "no argument 'suit' is known; known are suite, agent",
+    "'suites/x'": "spanproof takes names only",
+    "assert_='groundedness.score => 1'": "column 20: expected a comparison",
+    "agent='a:b'": "agent goes with suite",
+    "suite='x', tools='dead'": "'dead' is not a valid Tools",
+}
+
+
+def test_a_marker_that_cannot_be_read_is_an_error(run_pytest):
+    tests = [
+        f"@pytest.mark.spanproof({arguments})\ndef test_{number}():\n    pass\n"
+        for number, arguments in enumerate(UNREADABLE)
+    ]
+    code, out = run_pytest("\n".join(["import pytest", *tests]))
     assert code != 0
-    assert words in out
-    assert "1 passed" not in out
+    for number, words in enumerate(UNREADABLE.values()):
+        (reported,) = re.findall(rf"^(?:FAILED|ERROR) test_it\.py::test_{number} - (.*)", out, re.MULTILINE)
+        assert reported
+        assert words in out
+    assert " passed" not in out
 
 
 def test_a_function_that_traces_nothing_is_judged_by_its_answer(run_pytest):

@@ -4,17 +4,19 @@ Imports the agent's module once, prepares the tools of each framework that it im
 that it is given in a fork of itself, so that a trial begins from a fresh process without its imports. Where
 the module started threads, which do not survive a fork, it runs one job itself and ends.
 
-Jobs are paths, a line each, on stdin; what is answered goes to the descriptor CONTROL as lines of JSON: one
-when the module is loaded, then for each job the process that runs it, and its exit code.
+The descriptor CONTROL is a socket. A line of JSON says that the module is loaded. Then each message on it
+brings two descriptors: a connection, and the file for what its jobs print. The jobs of a connection run one
+after the other, those of several connections at once. Jobs are paths, a line each; two lines of JSON answer
+each: the process that runs it, and its exit code.
 """
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import json
 import os
 import random
+import socket
 import sys
 import threading
 import traceback
@@ -114,41 +116,55 @@ class AgentProcess:
 
 
 def main(config: str, control: int) -> None:
-    """Run jobs until stdin ends."""
-    with os.fdopen(control, "w", encoding="utf-8") as answers:
+    """Serve connections until the other end of the control socket is closed."""
+    with socket.socket(fileno=control) as channel:
         process = AgentProcess(json.loads(config))
-
-        def answer(**what: Any) -> None:
-            answers.write(json.dumps(what) + "\n")
-            answers.flush()
-
         try:
             process.load()
         except BaseException as error:  # noqa: BLE001 - whatever its module raises
-            answer(error=describe_error(error))
+            _send(channel, error=describe_error(error))
             return
         forks = threading.active_count() == 1
-        answer(error=None, forks=forks)
-        for line in sys.stdin:
+        _send(channel, error=None, forks=forks)
+        while descriptors := socket.recv_fds(channel, 1, 2)[1]:
+            connection, printed = descriptors
+            if forks and os.fork():
+                os.close(connection)
+                os.close(printed)
+                continue
+            os.dup2(printed, 1)
+            os.dup2(printed, 2)
+            os.close(printed)
+            channel.close()
+            _serve(process, socket.socket(fileno=connection), forks=forks)
+            return
+
+
+def _serve(process: AgentProcess, connection: socket.socket, *, forks: bool) -> None:
+    """Run the jobs of a connection until its other end is closed; only the first where nothing forks."""
+    with connection, connection.makefile("r", encoding="utf-8") as jobs:
+        for line in jobs:
             path = line.rstrip("\n")
             if not forks:
-                answer(pid=os.getpid())
+                _send(connection, pid=os.getpid())
                 process.run(path)
                 return
             pid = os.fork()
             if not pid:
-                answers.close()
+                os.close(connection.detach())
                 _run_in_fork(process, path)
-            answer(pid=pid)
+            _send(connection, pid=pid)
             _, status = os.waitpid(pid, 0)
-            answer(code=os.waitstatus_to_exitcode(status))
+            _send(connection, code=os.waitstatus_to_exitcode(status))
+
+
+def _send(connection: socket.socket, **what: Any) -> None:
+    connection.sendall(json.dumps(what).encode() + b"\n")
 
 
 def _run_in_fork(process: AgentProcess, path: str) -> NoReturn:
-    """Run a job in a session of its own, without the descriptors of the process it was forked from."""
+    """Run a job in a session of its own."""
     os.setsid()
-    nowhere = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nowhere, 0)
     code = 1
     try:
         process.run(path)
@@ -185,7 +201,11 @@ def call_agent(agent: Any, task: str, inputs: Mapping[str, Any]) -> Any:
         return _last_message(agent.invoke({"messages": [("user", task)], **inputs}))
     method = agent if callable(agent) else agent.run
     answer = method(task, **inputs)
-    return asyncio.run(_wait_for(answer)) if inspect.isawaitable(answer) else answer
+    if not inspect.isawaitable(answer):
+        return answer
+    import asyncio  # takes a tenth of a second, which only such an agent needs
+
+    return asyncio.run(_wait_for(answer))
 
 
 async def _wait_for(answer: Any) -> Any:

@@ -1,7 +1,7 @@
 """Tools that answer from the record: installed in each framework that the agent's process imports.
 
 Takes the recorded calls of a case. A call is a recorded one when tool and arguments are equal, as in a
-replay (`spanproof.evaluators.replay.matching`); equal calls are answered in the order of the record, and
+replay (`spanproof.evaluators.call_matching`); equal calls are answered in the order of the record, and
 the last answer is given again, since an agent that was mended may ask twice. Any other call is refused, or
 made live.
 """
@@ -15,7 +15,7 @@ from importlib import import_module
 from threading import Lock
 from typing import Any
 
-from spanproof.evaluators.replay.matching import RecordedCalls, parameters_seen
+from spanproof.evaluators.call_matching import RecordedCalls, parameters_seen
 
 
 class NotRecordedError(Exception):

@@ -20,7 +20,7 @@ from spanproof.benchmarks.model import Answer, Graded, Place, Problem
 from spanproof.benchmarks.run import GradedAnswer, run_all
 from spanproof.benchmarks.samples import take_code
 from spanproof.experiments.agents import AgentKind, AgentUnderTest
-from spanproof.experiments.launch import AgentRunner
+from spanproof.experiments.launch import AgentRunner, AgentServers
 from spanproof.experiments.listener import OtlpListener
 from spanproof.experiments.settings import Settings
 from spanproof.suites import Case
@@ -90,9 +90,11 @@ def run_agent(
     with ExitStack() as stack:
         port = settings.listen_port
         listener = stack.enter_context(OtlpListener(port)) if agent.kind is AgentKind.URL else None
+        servers = AgentServers(agent, settings)
+        stack.callback(servers.close)
         idle: SimpleQueue[AgentRunner] = SimpleQueue()
         for _ in range(settings.jobs):
-            runner = AgentRunner(agent, settings, listener)
+            runner = AgentRunner(agent, settings, servers, listener)
             stack.callback(runner.close)
             idle.put(runner)
 

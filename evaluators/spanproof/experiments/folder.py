@@ -14,17 +14,21 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from importlib.metadata import distributions
+from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from typing import IO, Any
 
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.trial import Trial, read_trial, write_trial
 from spanproof.trace import digest
+
+_HEADER = re.compile(r"^(Name|Version): *(.*\S)", re.MULTILINE)
+"""What is read of a package's metadata."""
 
 FORMAT = 1
 
@@ -179,6 +183,16 @@ def describe_environment() -> dict[str, Any]:
     }
 
 
-@cache  # they stay the same while it runs, and reading their metadata takes half a second
+@cache  # they stay the same while it runs
 def _list_packages() -> list[str]:
-    return sorted({f"{each.name}=={each.version}" for each in distributions() if each.name})
+    return sorted(filter(None, {_name_package(each) for each in distributions()}))
+
+
+def _name_package(package: Distribution) -> str:
+    """Return a package as `name==version`, or nothing where its metadata names none.
+
+    `package.name` parses the whole description each time: half a second for the packages of an agent.
+    """
+    text = package.read_text("METADATA") or package.read_text("PKG-INFO") or ""
+    headers = dict(_HEADER.findall(text.partition("\n\n")[0]))
+    return f"{headers['Name']}=={headers.get('Version')}" if "Name" in headers else ""

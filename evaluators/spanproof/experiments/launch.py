@@ -12,9 +12,11 @@ import os
 import secrets
 import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -22,7 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
 from spanproof.experiments.agents import AgentKind, AgentUnderTest
@@ -68,25 +70,31 @@ class Ended:
 
 
 class AgentRunner:
-    """Runs one agent, a trial at a time; keeps the process that has its module between trials.
+    """Runs one agent, a trial at a time.
 
     Not thread-safe: one for each trial that runs at once.
     """
 
     def __init__(
-        self, agent: AgentUnderTest, settings: Settings, listener: OtlpListener | None = None
+        self,
+        agent: AgentUnderTest,
+        settings: Settings,
+        servers: AgentServers,
+        listener: OtlpListener | None = None,
     ) -> None:
         """Start nothing yet.
 
         Args:
             agent: which one.
             settings: the limits.
+            servers: has the process of a module's agent, which runners share.
             listener: where a service sends its spans; needed for one.
         """
         self._agent = agent
         self._settings = settings
+        self._servers = servers
         self._listener = listener
-        self._server: AgentServer | None = None
+        self._connection: AgentConnection | None = None
 
     def run(
         self, case: Case, recorded: Sequence[RecordedCall], seed: int, folder: Path, trace_file: Path
@@ -122,10 +130,10 @@ class AgentRunner:
         return replace(ended, files=_read_files(work, named_files(case.required)), unknown_calls=unknown)
 
     def close(self) -> None:
-        """End the process that has the agent's module."""
-        if self._server is not None:
-            self._server.close()
-            self._server = None
+        """Give up the connection to the process that has the agent's module."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     def _ask_service(self, case: Case, trace_file: Path) -> Ended:
         trace_id = secrets.token_hex(16)
@@ -158,13 +166,13 @@ class AgentRunner:
         }
         path = folder / "job.json"
         path.write_text(json.dumps(job), encoding="utf-8")
-        if self._server is None or self._server.is_used_up:
+        if self._connection is None or self._connection.is_used_up:
             self.close()
-            self._server = AgentServer(self._agent, self._settings)
+            self._connection = self._servers.connect()
         start = time.monotonic()
-        code = self._server.run(path, self._settings.timeout_s)
+        code = self._connection.run(path, self._settings.timeout_s)
         wall_s = time.monotonic() - start
-        output = self._server.output
+        output = self._connection.output
         if code is None:
             return Ended(None, f"it did not answer within {self._settings.timeout_s:g} s", wall_s, output)
         if not result.exists():
@@ -230,7 +238,11 @@ def _read_files(work: Path, names: Iterable[str]) -> dict[str, bytes]:
 
 
 class AgentServer:
-    """The process that has the agent's module, `spanproof.agent_process.child`, and what it printed last."""
+    """The process that has the agent's module: `spanproof.agent_process.child`.
+
+    Attributes:
+        forks: whether it runs jobs of several connections, each in a fork; else the first job only.
+    """
 
     def __init__(self, agent: AgentUnderTest, settings: Settings) -> None:
         """Start it, and wait until the module is loaded.
@@ -245,66 +257,138 @@ class AgentServer:
             "tools": settings.tools.value,
             "refuse": settings.refuse_unknown,
         }
-        reader, writer = os.pipe()
-        self._printed = tempfile.TemporaryFile("a+b")  # noqa: SIM115 - it is closed with the process
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "spanproof.agent_process.child", json.dumps(config), str(writer)],
-            stdin=subprocess.PIPE,
-            stdout=self._printed,
-            stderr=subprocess.STDOUT,
-            pass_fds=(writer,),
-            # Numbers of hashes are drawn by the seed, so that sets are in the same order in each run.
-            env={**os.environ, **dict(agent.environment), "PYTHONHASHSEED": str(settings.seed % 2**32)},
-            start_new_session=True,
-        )
-        os.close(writer)
-        self._answers = LineReader(reader)
-        loaded = self._answers.read(_IMPORT_S)
-        if not loaded or loaded["error"]:
-            output = self.output
-            self.close()
-            if loaded:
-                raise _cannot_be_made(agent, loaded["error"])
-            raise ExperimentError(
-                f"the module of the agent {agent.target} was not imported within {_IMPORT_S:g} s:"
-                f" {_last_line(output)}"
+        self._control, theirs = socket.socketpair()
+        with theirs, tempfile.TemporaryFile("a+b") as printed:
+            self._process = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    "spanproof.agent_process.child",
+                    json.dumps(config),
+                    str(theirs.fileno()),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=subprocess.STDOUT,
+                pass_fds=(theirs.fileno(),),
+                # Numbers of hashes are drawn by the seed, so that sets are in the same order in each run.
+                env={**os.environ, **dict(agent.environment), "PYTHONHASHSEED": str(settings.seed % 2**32)},
+                start_new_session=True,
             )
-        self._forks: bool = loaded["forks"]
+            theirs.close()
+            loaded = LineReader(self._control.fileno()).read(_IMPORT_S)
+            if not loaded or loaded["error"]:
+                self.close()
+                if loaded:
+                    raise _cannot_be_made(agent, loaded["error"])
+                raise ExperimentError(
+                    f"the module of the agent {agent.target} was not imported within {_IMPORT_S:g} s:"
+                    f" {_last_line(_read_end(printed.fileno()))}"
+                )
+        self.forks: bool = loaded["forks"]
+
+    def connect(self) -> AgentConnection:
+        """Return a connection, which runs jobs beside those of others.
+
+        Raises:
+            OSError: the process has ended.
+        """
+        ours, theirs = socket.socketpair()
+        printed = tempfile.TemporaryFile("a+b")  # noqa: SIM115 - it is closed with the connection
+        with theirs:
+            socket.send_fds(self._control, [b"\n"], [theirs.fileno(), printed.fileno()])
+        return AgentConnection(self, ours.detach(), printed)
+
+    def poll(self) -> int | None:
+        """Return its exit code; None while it runs."""
+        return self._process.poll()
+
+    def close(self) -> None:
+        """Kill it with all that it started."""
+        _kill_group(self._process.pid)
+        self._process.wait()
+        self._control.close()
+
+
+class AgentServers:
+    """The processes of an agent: one that is shared, or one for each job where it cannot be forked.
+
+    Thread-safe.
+    """
+
+    def __init__(self, agent: AgentUnderTest, settings: Settings) -> None:
+        """Start nothing yet."""
+        self._agent = agent
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._server: AgentServer | None = None
+
+    def connect(self) -> AgentConnection:
+        """Return a connection to a process that has the agent's module.
+
+        Raises:
+            ExperimentError: the module cannot be imported.
+        """
+        with self._lock:
+            if self._server is None or self._server.poll() is not None:
+                self.close()
+                self._server = AgentServer(self._agent, self._settings)
+            server = self._server
+            if not server.forks:
+                self._server = None
+            return server.connect()
+
+    def close(self) -> None:
+        """End the process that is shared."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+
+class AgentConnection:
+    """Runs jobs in an agent's process, one after the other."""
+
+    def __init__(self, server: AgentServer, descriptor: int, printed: IO[bytes]) -> None:
+        self._server = server
+        self._descriptor = descriptor
+        self._answers = LineReader(descriptor)
+        self._printed = printed
         self.is_used_up = False
 
     def run(self, job: Path, timeout_s: float) -> int | None:
         """Run a job; returns its exit code, None where it was killed as late."""
-        assert self._process.stdin is not None, "it was opened as a pipe"
-        self.is_used_up = not self._forks
+        forks = self._server.forks
+        self.is_used_up = not forks
         self._printed.truncate(0)
-        self._process.stdin.write(f"{job}\n".encode())
-        self._process.stdin.flush()
+        os.write(self._descriptor, f"{job}\n".encode())
         started = self._answers.read(timeout_s)
         if not started:
             return None
         ended = self._answers.read(timeout_s)
         # What the agent left running, and the agent itself where it is late.
         _kill_group(started["pid"])
-        if self._forks and ended is None:
+        if forks and ended is None:
             self.is_used_up = self._answers.read(_SETTLE_S) is None
             return None
-        return ended["code"] if ended else self._process.poll()
+        return ended["code"] if ended else self._server.poll()
 
     @property
     def output(self) -> str:
         """The end of what the agent printed."""
-        size = os.fstat(self._printed.fileno()).st_size
-        text = os.pread(self._printed.fileno(), _OUTPUT_BYTES, max(0, size - _OUTPUT_BYTES))
-        return text.decode("utf-8", "replace")
+        return _read_end(self._printed.fileno())
 
     def close(self) -> None:
-        """Kill it with all that it started."""
-        _kill_group(self._process.pid)
-        self._process.wait()
-        if self._process.stdin is not None:
-            self._process.stdin.close()
+        """Close it, and end a process that is not shared."""
         self._answers.close()
         self._printed.close()
+        if not self._server.forks:
+            self._server.close()
+
+
+def _read_end(descriptor: int) -> str:
+    size = os.fstat(descriptor).st_size
+    text = os.pread(descriptor, _OUTPUT_BYTES, max(0, size - _OUTPUT_BYTES))
+    return text.decode("utf-8", "replace")
 
 
 class LineReader:

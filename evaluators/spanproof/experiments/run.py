@@ -19,7 +19,7 @@ from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.experiment import Experiment
 from spanproof.experiments.folder import ExperimentFolder
 from spanproof.experiments.judge import judge_trial
-from spanproof.experiments.launch import AgentRunner
+from spanproof.experiments.launch import AgentRunner, AgentServers
 from spanproof.experiments.listener import OtlpListener
 from spanproof.experiments.settings import Settings, Tools
 from spanproof.experiments.trial import Trial
@@ -34,6 +34,7 @@ def run_experiment(
     settings: Settings | None = None,
     report: Callable[[Trial], None] = lambda _trial: None,
     only: frozenset[str] | None = None,
+    servers: AgentServers | None = None,
 ) -> Experiment:
     """Run an agent on a suite.
 
@@ -45,6 +46,7 @@ def run_experiment(
         settings: how often, how long and with which tools.
         report: called with each trial as it ends.
         only: ids of the cases to run; None runs all.
+        servers: the processes of this agent, which outlive the experiment; None starts and ends its own.
 
     Raises:
         ExperimentError: the agent cannot be made, the suite has no case with a task, or the folder holds
@@ -72,7 +74,10 @@ def run_experiment(
     with ExitStack() as stack:
         is_service = agent.kind is AgentKind.URL
         listener = stack.enter_context(_open_listener(settings.listen_port)) if is_service else None
-        runner = _Runner(agent, engine, settings, results, listener)
+        if servers is None:
+            servers = AgentServers(agent, settings)
+            stack.callback(servers.close)
+        runner = _Runner(agent, engine, settings, results, servers, listener)
         stack.callback(runner.close)
         found = runner.run(cases, done, report)
     return Experiment(
@@ -96,6 +101,7 @@ class _Runner:
         engine: Engine,
         settings: Settings,
         results: ExperimentFolder,
+        servers: AgentServers,
         listener: OtlpListener | None,
     ) -> None:
         self._engine = engine
@@ -103,7 +109,7 @@ class _Runner:
         self._results = results
         self._idle: SimpleQueue[AgentRunner] = SimpleQueue()
         for _ in range(settings.jobs):
-            self._idle.put(AgentRunner(agent, settings, listener))
+            self._idle.put(AgentRunner(agent, settings, servers, listener))
         self.stopped = ""
 
     def run(
@@ -134,7 +140,7 @@ class _Runner:
                     future.cancel()
 
     def close(self) -> None:
-        """End the agents' processes."""
+        """Give up the connections to the agent's process."""
         while not self._idle.empty():
             self._idle.get().close()
 

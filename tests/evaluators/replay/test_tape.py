@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.evaluators.replay.matching import canonical
+from spanproof.evaluators.call_matching import canonical
 from spanproof.evaluators.replay.tape import Tape
 from spanproof.sandbox import ToolRequest
 from spanproof.trace import Payload, RecordedCall, SpanError
@@ -154,7 +154,7 @@ def test_a_call_that_is_on_record_is_answered_whatever_was_declared():
 def test_calls_in_the_reverse_of_their_order_are_each_sorted_once(monkeypatch):
     compared = []
     monkeypatch.setattr(
-        "spanproof.evaluators.replay.matching.canonical",
+        "spanproof.evaluators.call_matching.canonical",
         lambda *call: compared.append(call) or canonical(*call),
     )
     laid = tape(*(call("f", at, at) for at in range(50)), parameters={"f": ["x"]})

@@ -11,7 +11,7 @@ import inspect
 import json
 from dataclasses import dataclass
 
-from spanproof.evaluators.replay import matching
+from spanproof.evaluators import call_matching
 from spanproof.evaluators.replay.names import Names, called_unbound, names_in, up_to_final_answer
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER, prelude_of
 from spanproof.evaluators.replay.record import record_of
@@ -19,7 +19,7 @@ from spanproof.evaluators.replay.tape import DIVERGED, Tape
 from spanproof.sandbox import FailureClass, ToolRequest
 from spanproof.trace import Language, RecordedCall, Run, Snippet
 
-_MATCHING = inspect.getsource(matching)
+_MATCHING = inspect.getsource(call_matching)
 """The rule by which the tape of a replay matches calls: the stubs run this very text."""
 
 _STUBS = """

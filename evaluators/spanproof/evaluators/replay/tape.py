@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from spanproof.evaluators.call_matching import RecordedCalls, parameters_seen
 from spanproof.evaluators.model import Divergence, DivergenceReason
-from spanproof.evaluators.replay.matching import RecordedCalls, parameters_seen
 from spanproof.evaluators.replay.record import raised_type
 from spanproof.sandbox import Foreseen, JsonValue, ToolAnswer, ToolRequest
 from spanproof.trace import RecordedCall, SpanError

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from spanproof.evaluators.engine import Engine
 from spanproof.experiments.agents import AgentUnderTest
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.experiment import Experiment
+from spanproof.experiments.launch import AgentServers
 from spanproof.experiments.optimise.folder import Proposals
 from spanproof.experiments.optimise.model import (
     Candidate,
@@ -87,7 +89,8 @@ def optimise(
     candidate = Candidate(start)
     proposals = Proposals(folder, _describe(candidate, settings))
     runs = _Runs(agent, suite, folder, engine, settings, split_cases(ids, settings.trials.seed))
-    return _Search(runs, proposals, model, settings, report).run(candidate)
+    with closing(runs):
+        return _Search(runs, proposals, model, settings, report).run(candidate)
 
 
 def _describe(start: Candidate, settings: OptimiserSettings) -> dict[str, object]:
@@ -102,7 +105,10 @@ def _describe(start: Candidate, settings: OptimiserSettings) -> dict[str, object
 
 
 class _Runs:
-    """Runs candidates, each set of cases once; `tokens` is what the agent has used."""
+    """Runs candidates, each set of cases once; `tokens` is what the agent has used.
+
+    A prompt has a process of its own, in whose environment it is before the agent is imported.
+    """
 
     def __init__(
         self,
@@ -116,6 +122,7 @@ class _Runs:
         self._agent, self._suite, self._engine, self._settings = agent, suite, engine, settings
         self.folder, self.split = folder, split
         self._found: dict[tuple[str, str], Experiment] = {}
+        self._servers: dict[str, AgentServers] = {}
         self.tokens = 0
 
     def run(self, candidate: Candidate, part: str, suite: Path | None = None) -> Experiment:
@@ -130,10 +137,24 @@ class _Runs:
                 self._engine,
                 self._settings.trials,
                 only=None if suite else getattr(self.split, part),
+                servers=self._servers_of(candidate, agent),
             )
             self.tokens += sum(trial.tokens for trial in experiment.trials)
             self._found[key] = experiment
         return self._found[key]
+
+    def _servers_of(self, candidate: Candidate, agent: AgentUnderTest) -> AgentServers:
+        """Return the processes of an agent with this prompt; of others, keep the one run before."""
+        servers = self._servers.pop(candidate.id, None) or AgentServers(agent, self._settings.trials)
+        while len(self._servers) > 1:
+            self._servers.pop(next(iter(self._servers))).close()
+        self._servers[candidate.id] = servers
+        return servers
+
+    def close(self) -> None:
+        """End the agents' processes."""
+        for servers in self._servers.values():
+            servers.close()
 
     def train_of(self, measured: Sequence[Measured]) -> dict[str, Experiment]:
         """Return the experiments on train cases of these candidates."""
