@@ -8,11 +8,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import httpx
 import pytest
+from waiting import wait_until
 
 from spanproof.cli.commands.serve import collector_for
 from spanproof.collector.receive.server import PortTaken
@@ -58,7 +58,7 @@ def _has_children(process: int) -> bool:
     return False
 
 
-def test_ctrl_c_while_workers_start_stops_the_collector(tmp_path, deadline) -> None:
+def test_ctrl_c_while_workers_start_stops_the_collector(tmp_path) -> None:
     """A terminal sends SIGINT to the whole group, whatever its processes have come to."""
     process = subprocess.Popen(
         [sys.executable, "-m", "spanproof.cli", "serve", *flags_of(tmp_path)],
@@ -66,9 +66,7 @@ def test_ctrl_c_while_workers_start_stops_the_collector(tmp_path, deadline) -> N
         stderr=subprocess.PIPE,
         process_group=0,
     )
-    with deadline(60):
-        while not _has_children(process.pid):
-            time.sleep(0.01)
+    wait_until(lambda: _has_children(process.pid), "the collector has started a worker", pause_s=0.01)
     os.killpg(process.pid, signal.SIGINT)
     _, lines = process.communicate(timeout=120)
     assert b"Traceback" not in lines
