@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import pytest
 import yaml
+from emptied_store import empty
 from free_port import free_port
 from waiting import wait_until
 
@@ -52,6 +53,20 @@ OUTCOMES: dict[str, Outcome] = {
 def store(tmp_path: Path) -> Iterator[Store]:
     with open_store(tmp_path / "store") as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """One store for a module whose tests open no other: a process has one embedded store at a time."""
+    with open_store(tmp_path_factory.mktemp("shared") / "store") as opened:
+        yield opened
+
+
+@pytest.fixture
+def emptied(shared_store: Store) -> Store:
+    """The module's store, without a row."""
+    empty(shared_store)
+    return shared_store
 
 
 class Engines:
