@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import plain_http
 import pytest
 import yaml
 from emptied_store import empty
@@ -267,7 +268,7 @@ def running(directory: Path, url: str, *command: str) -> Iterator[None]:
 
 def is_ready(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/-/ready").is_success
+        return plain_http.get(f"{url}/-/ready").is_success
     except httpx.HTTPError:
         return False
 

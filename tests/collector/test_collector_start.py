@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 
-import httpx
+import plain_http
 import pytest
 
 from spanproof.cli.commands.serve import collector_for
@@ -63,7 +63,7 @@ def test_json_log_lines_can_be_read_by_machines(tmp_path) -> None:
     )
     assert process.stdout is not None
     where = json.loads(process.stdout.readline())
-    httpx.post(f"{where['http']}/v1/traces", content=b"\xff", headers=PROTOBUF, timeout=120)
+    plain_http.post(f"{where['http']}/v1/traces", content=b"\xff", headers=PROTOBUF, timeout=120)
     process.send_signal(signal.SIGINT)
     _, lines = process.communicate(timeout=120)
     messages = [json.loads(line)["message"] for line in lines.splitlines() if line.startswith(b"{")]
