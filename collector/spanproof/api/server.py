@@ -107,8 +107,8 @@ class ConsoleServer:
 class _LazyApp:
     """The application, loaded at the first request.
 
-    Its routes load most of the evaluators and of the experiments: a second of CPU, which a collector whose
-    console nobody opens does not spend.
+    Its routes load most of the evaluators and of the experiments: a second of CPU, which a collector without
+    a visitor to its console does not spend.
     """
 
     def __init__(
