@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import plain_http
 import pytest
 import yaml
+from emptied_store import empty
 from free_port import free_port
 from waiting import wait_until
 
@@ -52,6 +54,20 @@ OUTCOMES: dict[str, Outcome] = {
 def store(tmp_path: Path) -> Iterator[Store]:
     with open_store(tmp_path / "store") as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """One store for a module whose tests open no other: a process has one embedded store at a time."""
+    with open_store(tmp_path_factory.mktemp("shared") / "store") as opened:
+        yield opened
+
+
+@pytest.fixture
+def emptied(shared_store: Store) -> Store:
+    """The module's store, without a row."""
+    empty(shared_store)
+    return shared_store
 
 
 class Engines:
@@ -252,7 +268,7 @@ def running(directory: Path, url: str, *command: str) -> Iterator[None]:
 
 def is_ready(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/-/ready").is_success
+        return plain_http.get(f"{url}/-/ready").is_success
     except httpx.HTTPError:
         return False
 

@@ -6,10 +6,15 @@ import pytest
 from waiting import wait_until
 
 from spanproof.alerts import AlertEngine, AlertRule, Status
-from spanproof.store import Acknowledgement, AlertLog, Delivery, Silence
+from spanproof.store import Acknowledgement, AlertLog, Delivery, Silence, Store, open_store
 
 NOW = 1_790_000_000 * 10**9
 SECOND = 10**9
+
+
+@pytest.fixture
+def store(emptied: Store) -> Store:
+    return emptied
 
 
 def rule(**changes: object) -> AlertRule:
@@ -286,8 +291,9 @@ def test_a_notification_that_is_too_old_is_given_up(store, judged, receiver, eng
 
 
 def test_a_rule_that_cannot_be_read_does_not_stop_the_tick(store, judged, caplog):
-    engine = AlertEngine([rule()], store)
-    store.close()
+    closed = open_store(store.name)
+    engine = AlertEngine([rule()], closed)
+    closed.close()
     with caplog.at_level(logging.WARNING, "spanproof.alerts"):
         assert engine.tick(NOW) == []
     assert "cannot be read" in caplog.text

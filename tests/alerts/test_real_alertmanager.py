@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import httpx
+import plain_http
 import pytest
 from free_port import free_port
 from waiting import wait_until
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.timeout(600)
 
 
 def active(url: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = httpx.get(f"{url}/api/v2/alerts", params={"active": "true"}).json()
+    found: list[dict[str, Any]] = plain_http.get(f"{url}/api/v2/alerts", params={"active": "true"}).json()
     return found
 
 

@@ -15,6 +15,11 @@ from .test_engine import NOW, SECOND, rule
 DAY = 86_400 * SECOND
 
 
+@pytest.fixture
+def store(emptied: Store) -> Store:
+    return emptied
+
+
 def only(watched: AlertRule, store: Store, now_ns: int = NOW) -> Reading:
     (reading,) = read(watched, store, now_ns)
     return reading

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
+import plain_http
 import pytest
 from free_port import free_port
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -89,7 +89,9 @@ def serving(
 
 
 def export(url: str, body: bytes) -> None:
-    answer = httpx.post(f"{url}/v1/traces", content=body, headers={"content-type": "application/x-protobuf"})
+    answer = plain_http.post(
+        f"{url}/v1/traces", content=body, headers={"content-type": "application/x-protobuf"}
+    )
     assert answer.is_success
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
+import plain_http
 
 from spanproof.cli.commands.serve import collector_for
 from spanproof.collector.service import Collector
@@ -80,9 +80,9 @@ def agent_request(make_request: Callable[..., object], *spans: tuple[int, int, i
 def post(collector: Collector, body: bytes) -> None:
     """Have it acknowledged."""
     url = f"{collector.endpoints.http}/v1/traces"
-    response = httpx.post(url, content=body, headers=PROTOBUF, timeout=120)
+    response = plain_http.post(url, content=body, headers=PROTOBUF, timeout=120)
     assert response.status_code == 200
 
 
 def metrics(collector: Collector) -> str:
-    return httpx.get(f"{collector.endpoints.http}/metrics", timeout=120).text
+    return plain_http.get(f"{collector.endpoints.http}/metrics", timeout=120).text

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 import httpx
+import plain_http
 from waiting import wait_until
 
 from spanproof.store import Store, open_store
@@ -30,7 +31,7 @@ def test_serve_says_where_it_listens_and_drains_on_sigterm(tmp_path, make_reques
     with serving(tmp_path, assembly__quiet_s="200", assembly__orphan_quiet_s="200") as (process, where):
         body = agent_request(make_request, (1, 1, None), (1, 2, 1))
         url = f"{where['http']}/v1/traces"
-        assert httpx.post(url, content=body, headers=PROTOBUF, timeout=120).status_code == 200
+        assert plain_http.post(url, content=body, headers=PROTOBUF, timeout=120).status_code == 200
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=120) == 0
     with open_store(tmp_path / "store") as store:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx
+import plain_http
 import pytest
 from waiting import wait_until
 
@@ -91,7 +91,7 @@ def test_json_log_lines_can_be_read_by_machines(tmp_path) -> None:
     )
     assert process.stdout is not None
     where = json.loads(process.stdout.readline())
-    httpx.post(f"{where['http']}/v1/traces", content=b"\xff", headers=PROTOBUF, timeout=120)
+    plain_http.post(f"{where['http']}/v1/traces", content=b"\xff", headers=PROTOBUF, timeout=120)
     process.send_signal(signal.SIGINT)
     _, lines = process.communicate(timeout=120)
     messages = [json.loads(line)["message"] for line in lines.splitlines() if line.startswith(b"{")]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import httpx
+import plain_http
 import pytest
 from waiting import wait_until
 
@@ -24,7 +25,9 @@ THUMB = {"trace_id": TRACE, "name": "thumb", "label": "fail", "explanation": "th
 
 
 def send(collector: Collector, *scores: dict[str, Any]) -> httpx.Response:
-    return httpx.post(f"{collector.endpoints.http}/v1/scores", json={"scores": list(scores)}, timeout=120)
+    return plain_http.post(
+        f"{collector.endpoints.http}/v1/scores", json={"scores": list(scores)}, timeout=120
+    )
 
 
 @pytest.fixture
@@ -150,8 +153,8 @@ def test_a_name_that_is_not_listed_is_refused(collector_of_module) -> None:
 def test_a_page_of_another_site_cannot_write(collector_of_module) -> None:
     url = f"{collector_of_module.endpoints.http}/v1/scores"
     body = json.dumps({"scores": [THUMB]})
-    as_form = httpx.post(url, content=body, headers={"content-type": "text/plain"}, timeout=120)
-    rebound = httpx.post(
+    as_form = plain_http.post(url, content=body, headers={"content-type": "text/plain"}, timeout=120)
+    rebound = plain_http.post(
         url, content=body, headers={"content-type": "application/json", "host": "evil.example"}, timeout=120
     )
     assert (as_form.status_code, rebound.status_code) == (415, 401)

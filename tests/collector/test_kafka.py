@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx
+import plain_http
 import pytest
 from confluent_kafka import Consumer, Producer
 from kafka_broker import Broker, kafka
@@ -193,10 +194,12 @@ def test_messages_are_those_of_the_collectors_exporter_and_its_messages_are_read
 def test_a_receiver_without_a_store_gives_verdicts_and_refuses_scores(broker, topic, tmp_path):
     settings = {**of_kafka(broker, topic), "verdicts__enabled": "true"}
     with node("receiver", tmp_path / "receiver", **settings) as (_, where):
-        verdict = httpx.post(f"{where['http']}/v1/verdict", json={"code": "print(1)", "language": "python"})
+        verdict = plain_http.post(
+            f"{where['http']}/v1/verdict", json={"code": "print(1)", "language": "python"}
+        )
         assert verdict.json()["verdict"] == "allow"
         score = {"trace_id": "a" * 32, "name": "tone", "label": "pass"}
-        refused = httpx.post(f"{where['http']}/v1/scores", json={"scores": [score]})
+        refused = plain_http.post(f"{where['http']}/v1/scores", json={"scores": [score]})
         assert refused.status_code == 503
         assert "set store.location to a server" in refused.text
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import plain_http
 import pytest
 from mlflow_server import mlflow_server
 from waiting import wait_until
@@ -28,12 +28,12 @@ def mlflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def send_spans(url: str, body: bytes) -> None:
     """Send spans to MLflow's default experiment, as an agent's exporter does."""
     headers = PROTOBUF | {"x-mlflow-experiment-id": "0"}
-    httpx.post(f"{url}/v1/traces", content=body, headers=headers, timeout=120).raise_for_status()
+    plain_http.post(f"{url}/v1/traces", content=body, headers=headers, timeout=120).raise_for_status()
 
 
 def assessments(url: str, number: int) -> list[dict[str, Any]]:
     """What MLflow shows on a trace."""
-    answer = httpx.get(f"{url}/api/3.0/mlflow/traces/tr-{number:032x}", timeout=120).raise_for_status()
+    answer = plain_http.get(f"{url}/api/3.0/mlflow/traces/tr-{number:032x}", timeout=120).raise_for_status()
     return answer.json()["trace"]["trace_info"].get("assessments", [])
 
 

@@ -11,6 +11,7 @@ from functools import partial
 
 import grpc
 import httpx
+import plain_http
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from waiting import wait_until
@@ -106,7 +107,7 @@ def test_a_peer_has_a_bounded_number_of_connections(listen) -> None:
 
 def _is_refused(listening) -> bool:
     try:
-        return httpx.get(f"{listening.endpoints.http}/livez", timeout=60).status_code == 429
+        return plain_http.get(f"{listening.endpoints.http}/livez", timeout=60).status_code == 429
     except httpx.TransportError:
         return True
 
@@ -152,8 +153,8 @@ def test_above_the_memory_limit_nothing_is_let_in_until_it_falls(listen, make_re
     with listen(limits=Limits(max_resident_bytes=1)) as listening:
         refused = post(listening.traces_url, content=body, headers=PROTOBUF)
         assert refused.status_code == 429
-        assert httpx.get(f"{listening.endpoints.http}/readyz", timeout=60).status_code == 503
-        assert httpx.get(f"{listening.endpoints.http}/livez", timeout=60).status_code == 200
+        assert plain_http.get(f"{listening.endpoints.http}/readyz", timeout=60).status_code == 503
+        assert plain_http.get(f"{listening.endpoints.http}/livez", timeout=60).status_code == 200
     with listen(limits=Limits(max_resident_bytes=resident_bytes() + (1 << 30))) as listening:
         assert post(listening.traces_url, content=body, headers=PROTOBUF).status_code == 200
 

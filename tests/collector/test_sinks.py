@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import plain_http
 import pytest
 from phoenix_server import phoenix_server
 from waiting import wait_until
@@ -30,7 +31,7 @@ def phoenix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def annotations(url: str, span_id: str) -> list[dict]:
     """What Phoenix shows on a span."""
-    answer = httpx.get(
+    answer = plain_http.get(
         f"{url}/v1/projects/default/span_annotations",
         params={"span_ids": span_id, "limit": 1000},
         timeout=120,
@@ -54,7 +55,9 @@ def test_phoenix_shows_the_layers_on_the_runs_span_and_no_spans_of_ours(
         wait_until(
             lambda: 'outcome="postponed",sink="phoenix"' in metrics(collector), "Phoenix lacks the span"
         )
-        httpx.post(f"{phoenix}/v1/traces", content=body, headers=PROTOBUF, timeout=120).raise_for_status()
+        plain_http.post(
+            f"{phoenix}/v1/traces", content=body, headers=PROTOBUF, timeout=120
+        ).raise_for_status()
         span_id = f"{901:016x}"
         given = {
             score.layer: score.outcome
@@ -71,7 +74,7 @@ def test_phoenix_shows_the_layers_on_the_runs_span_and_no_spans_of_ours(
         assert result["label"] == (outcome.label.value if outcome.label else None)
         assert result["explanation"] == (outcome.explanation or None)
         assert shown[f"spanproof.{layer}"]["annotator_kind"] == "CODE"
-    spans = httpx.get(f"{phoenix}/v1/projects/default/spans", timeout=120).json()["data"]
+    spans = plain_http.get(f"{phoenix}/v1/projects/default/spans", timeout=120).json()["data"]
     assert {span["context"]["trace_id"] for span in spans} == {f"{900:032x}"}
     assert len(spans) == 2
 
@@ -80,7 +83,9 @@ def test_evaluated_again_phoenix_shows_each_score_once(phoenix, tmp_path, make_r
     late = agent_request(make_request, (910, 913, 911))
     body = agent_request(make_request, (910, 911, None), (910, 912, 911))
     for part in (body, late):
-        httpx.post(f"{phoenix}/v1/traces", content=part, headers=PROTOBUF, timeout=120).raise_for_status()
+        plain_http.post(
+            f"{phoenix}/v1/traces", content=part, headers=PROTOBUF, timeout=120
+        ).raise_for_status()
     with running(tmp_path, **to_sink(tmp_path, phoenix)) as collector:
         post(collector, body)
         assert collector.evaluated.wait_for(1, 120)
@@ -151,10 +156,12 @@ def test_a_sink_without_its_key_is_a_warning(monkeypatch) -> None:
 def test_runs_that_phoenix_has_already_get_their_verdicts_there(phoenix, tmp_path, make_request) -> None:
     number = 930
     body = agent_request(make_request, (number, 931, None), (number, 932, 931))
-    httpx.post(f"{phoenix}/v1/traces", content=body, headers=PROTOBUF, timeout=120).raise_for_status()
+    plain_http.post(f"{phoenix}/v1/traces", content=body, headers=PROTOBUF, timeout=120).raise_for_status()
     url = f"{phoenix}/v1/projects/default/spans"
     wait_until(
-        lambda: len(httpx.get(url, params={"trace_id": f"{number:032x}"}, timeout=120).json()["data"]) == 2,
+        lambda: (
+            len(plain_http.get(url, params={"trace_id": f"{number:032x}"}, timeout=120).json()["data"]) == 2
+        ),
         "Phoenix has both spans",
     )
     with running(tmp_path, **to_sink(tmp_path, phoenix)) as collector:

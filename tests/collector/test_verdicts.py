@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 import httpx
+import plain_http
 import pytest
 
 from spanproof.collector.service import Collector
@@ -58,7 +59,7 @@ def ask(
     collector: Collector | Served, document: object, path: str = "verdict", **headers: str
 ) -> httpx.Response:
     url = f"{collector.endpoints.http}/v1/{path}"
-    return httpx.post(url, json=document, headers=headers, timeout=120)
+    return plain_http.post(url, json=document, headers=headers, timeout=120)
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +119,9 @@ def test_a_span_and_a_trace_are_judged_by_the_snippets_in_them(verdicts) -> None
 )
 def test_what_cannot_be_judged_is_refused_with_its_reason(verdicts, body, status, says) -> None:
     url = f"{verdicts.endpoints.http}/v1/verdict"
-    answer = httpx.post(url, content=body, headers=AUTH | {"content-type": "application/json"}, timeout=120)
+    answer = plain_http.post(
+        url, content=body, headers=AUTH | {"content-type": "application/json"}, timeout=120
+    )
     assert (answer.status_code, says in answer.json()["message"]) == (status, True), answer.text
 
 
@@ -126,14 +129,14 @@ def test_a_body_that_unpacks_beyond_the_limit_is_refused(verdicts) -> None:
     packed = gzip.compress(b" " * 10_000_000)
     headers = AUTH | {"content-type": "application/json", "content-encoding": "gzip"}
     url = f"{verdicts.endpoints.http}/v1/verdict"
-    assert httpx.post(url, content=packed, headers=headers, timeout=120).status_code == 413
+    assert plain_http.post(url, content=packed, headers=headers, timeout=120).status_code == 413
 
 
 def test_a_request_without_the_token_or_as_a_form_is_refused(verdicts) -> None:
     assert ask(verdicts, {"code": "1"}).status_code == 401
     url = f"{verdicts.endpoints.http}/v1/verdict"
     # What a page of another site can send without the browser's questions first.
-    simple = httpx.post(
+    simple = plain_http.post(
         url, content=b'{"code": "1"}', headers=AUTH | {"content-type": "text/plain"}, timeout=120
     )
     assert simple.status_code == 415
@@ -142,7 +145,7 @@ def test_a_request_without_the_token_or_as_a_form_is_refused(verdicts) -> None:
 def test_where_others_reach_the_port_a_token_is_required(tmp_path) -> None:
     with running(tmp_path, verdicts__enabled="true", receivers__http__host="0.0.0.0") as collector:
         port = collector.endpoints.http.rpartition(":")[2]
-        answer = httpx.post(f"http://127.0.0.1:{port}/v1/verdict", json={"code": "1"}, timeout=120)
+        answer = plain_http.post(f"http://127.0.0.1:{port}/v1/verdict", json={"code": "1"}, timeout=120)
         assert (answer.status_code, "set `tokens`" in answer.json()["message"]) == (401, True)
 
 
@@ -339,7 +342,7 @@ def test_a_guard_that_cannot_work_is_refused(more, says) -> None:
 
 
 def test_a_client_gets_a_route(verdicts, make_request) -> None:
-    post_with_token = httpx.post(
+    post_with_token = plain_http.post(
         f"{verdicts.endpoints.http}/v1/traces",
         content=agent_request(make_request, (77, 1, None), (77, 2, 1)),
         headers=AUTH | {"content-type": "application/x-protobuf"},

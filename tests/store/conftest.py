@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from emptied_store import empty
 
 from spanproof.evaluators.model import NoReplay, Replay, ReplayedStep, RunEvaluation, TraceEvaluation
 from spanproof.sandbox.model import Attempt, AttemptKind, Execution, FailureClass
@@ -205,7 +207,7 @@ def _score(
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def evaluation() -> MakeEvaluation:
     return make_evaluation
 
@@ -216,32 +218,67 @@ class WritableFront(Front):
     settings = Front.settings[:-1]
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[str]:
+@contextmanager
+def serving(directory: Path) -> Iterator[str]:
     """DSN of a server: the HTTP interface over an embedded engine of its own."""
-    front = WritableFront(tmp_path / "server", "spanproof", {"max_partitions_per_insert_block": 0})
+    front = WritableFront(directory, "spanproof", {"max_partitions_per_insert_block": 0})
     yield f"{front.write_url}?compress=false"
     front.close()
 
 
-@pytest.fixture
-def real_server() -> Iterator[str]:
-    """DSN of the ClickHouse server named by CLICKHOUSE_URL, with a database for this test alone."""
+@contextmanager
+def real_database() -> Iterator[str]:
+    """DSN of a new database on the ClickHouse server named by CLICKHOUSE_URL."""
     dsn = f"{os.environ['CLICKHOUSE_URL'].rstrip('/')}/spanproof_test_{uuid.uuid4().hex[:12]}"
     yield dsn
     with open_store(dsn) as store, store._connections.lease() as client:
         client.command(f"DROP DATABASE {store._database}")
 
 
-REACHED = ["embedded", "server", *(["real_server"] if "CLICKHOUSE_URL" in os.environ else [])]
+@contextmanager
+def reached(way: str, directory: Path) -> Iterator[Store]:
+    """A new store below a directory, or on a server."""
+    with ExitStack() as stack:
+        location: str | Path = directory / "store"
+        if way == "server":
+            location = stack.enter_context(serving(directory / "server"))
+        elif way == "real_server":
+            location = stack.enter_context(real_database())
+        yield stack.enter_context(open_store(location))
 
 
-@pytest.fixture(params=REACHED)
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[str]:
+    with serving(tmp_path / "server") as dsn:
+        yield dsn
+
+
+_REAL = ["real_server"] if "CLICKHOUSE_URL" in os.environ else []
+WAYS = ["embedded", "server", *_REAL]
+"""One code path, three ways to reach it."""
+DIRECT = ["embedded", *_REAL]
+"""For what the engine alone says to a query: behind `server` is the engine of `embedded`."""
+
+
+@pytest.fixture(params=WAYS)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    """One code path, three ways to reach it: every claim about a store holds for each."""
-    location = tmp_path / "store" if request.param == "embedded" else request.getfixturevalue(request.param)
-    with open_store(location) as opened:
+    """A new store; every claim about one holds for each way to reach it."""
+    with reached(request.param, tmp_path) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module", params=WAYS)
+def shared_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """One store for a module whose tests open no other: a process has one embedded store at a time."""
+    with reached(request.param, tmp_path_factory.mktemp("shared")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def emptied(shared_store: Store) -> Store:
+    """The module's store, without a row."""
+    empty(shared_store)
+    return shared_store
 
 
 @pytest.fixture
@@ -250,7 +287,7 @@ def embedded(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def failing(evaluation):
     """Make an evaluation of a run whose one snippet raised."""
 

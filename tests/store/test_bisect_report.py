@@ -21,17 +21,24 @@ def ended(number, digest, *, error=None):
     return Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace)
 
 
-@pytest.fixture
-def report(tmp_path, capsys):
-    """The exit code and the report over twelve runs in one image and twelve in another that lacks torch."""
+@pytest.fixture(scope="module")
+def location(tmp_path_factory):
+    """Twelve runs in one image and twelve in another that lacks torch."""
     missing = "ModuleNotFoundError: No module named 'torch'"
     evaluations = [ended(number, "sha256:aa11") for number in range(1, 13)]
     evaluations += [ended(number, "sha256:bb22", error=missing) for number in range(13, 25)]
-    with open_store(tmp_path / "store") as store:
+    directory = tmp_path_factory.mktemp("stored")
+    with open_store(directory) as store:
         store.write(evaluations)
+    return str(directory)
+
+
+@pytest.fixture
+def report(location, capsys):
+    """The exit code and the report."""
 
     def make(*options):
-        code = run(["report", "bisect", "--store", str(tmp_path / "store"), *options])
+        code = run(["report", "bisect", "--store", location, *options])
         return code, capsys.readouterr()
 
     return make

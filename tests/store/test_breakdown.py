@@ -23,8 +23,8 @@ DENIED = Finding("python.process.start", Severity.HIGH, Verdict.DENY, 2, 0, 2, 1
 OWN = Finding("bandit.eval", Severity.LOW, Verdict.REVIEW, 3, 0, 3, 1, "another scanner's rule", cwe=78)
 
 
-@pytest.fixture
-def location(tmp_path, evaluation):
+@pytest.fixture(scope="module")
+def location(tmp_path_factory, evaluation):
     """Three runs of agent a, of which one times out and two are denied, and one clean run of agent b."""
     made = []
     for number, (agent, failure, findings) in enumerate(
@@ -45,9 +45,10 @@ def location(tmp_path, evaluation):
         scan = Scan(Verdict.DENY if DENIED in findings else Verdict.ALLOW, findings)
         judged = replace(judged, replay=replay, scans=dict.fromkeys(judged.scans, scan))
         made.append(replace(whole, runs=(judged,)))
-    with open_store(tmp_path / "store") as store:
+    directory = tmp_path_factory.mktemp("stored")
+    with open_store(directory) as store:
         store.write(made)
-    return str(tmp_path / "store")
+    return str(directory)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -13,10 +12,11 @@ from spanproof.trace import Label, Layer, Scored
 NOW = 1_790_000_000 * 10**9
 
 
-@pytest.fixture
-def location(tmp_path: Path, evaluation) -> str:
+@pytest.fixture(scope="module")
+def location(tmp_path_factory: pytest.TempPathFactory, evaluation) -> str:
     """Ten runs: the layer fails five, people fail four of these and one of the others."""
-    with open_store(tmp_path / "store") as store:
+    directory = tmp_path_factory.mktemp("stored")
+    with open_store(directory) as store:
         for number in range(10):
             ours, people = number < 5, number in (0, 1, 2, 3, 9)
             trace_id = (0xC00 + number) << 100
@@ -32,7 +32,7 @@ def location(tmp_path: Path, evaluation) -> str:
                     )
                 ]
             )  # fmt: skip
-    return str(tmp_path / "store")
+    return str(directory)
 
 
 def test_a_layer_is_compared_with_the_labels_of_people(location, capfd):

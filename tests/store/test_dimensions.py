@@ -9,7 +9,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.cli.app import run
-from spanproof.store import StoreError, open_store
+from spanproof.store import StoreError
 from spanproof.store.dimensions import OTHERS
 from spanproof.store.queries import MOST_VALUES
 from spanproof.trace import Label, Layer, Scored
@@ -54,10 +54,13 @@ def add_attributes(message, attributes):
         message.attributes.add(key=key).value.string_value = value
 
 
+# Queries over attributes: the ways to reach a store are those of test_store.
+pytestmark = pytest.mark.parametrize("shared_store", ["embedded"], indirect=True, scope="module")
+
+
 @pytest.fixture
-def opened(tmp_path):
-    with open_store(tmp_path / "store") as store:
-        yield store
+def opened(emptied):
+    return emptied
 
 
 def rates(store, by, cohort=(), name="groundedness", layer=Layer.GROUNDEDNESS):
@@ -141,10 +144,9 @@ def test_an_unknown_dimension_is_refused(opened, name):
         rates(opened, [], {name: "x"})
 
 
-def test_the_command_takes_them(tmp_path, stored, capfd):
-    with open_store(tmp_path / "store") as store:
-        store.write([stored(store, 1, passed=False, run={"tenant.id": "acme"})])
+def test_the_command_takes_them(opened, stored, capfd):
+    opened.write([stored(opened, 1, passed=False, run={"tenant.id": "acme"})])
     arguments = ["query", "groundedness.score", "--by", "attribute:tenant.id", "--where", "user=", "--json"]
-    assert run([*arguments, "--store", str(tmp_path / "store")]) == 0
+    assert run([*arguments, "--store", opened.name]) == 0
     row = json.loads(capfd.readouterr().out)
     assert (row["attribute:tenant.id"], row["failed"]) == ("acme", 1)

@@ -3,15 +3,22 @@ from __future__ import annotations
 import pytest
 
 from spanproof.failures import State
-from spanproof.store import FailureCluster, Store, StoreError, TriageAction, open_store
-from spanproof.store.connection import _server
-from spanproof.store.hold import holder_of
+from spanproof.store import FailureCluster, Store, StoreError, TriageAction
 from spanproof.trace import Label, Layer, Scored
 
-from .conftest import START_NS
+from .conftest import DIRECT, START_NS
 
 FAILED = {Layer.EXECUTION: Scored(0.0, Label.FAIL, "it failed")}
 DAY = 86_400 * 10**9
+
+
+# What is counted, and how: the ways to reach a store are those of test_store.
+pytestmark = pytest.mark.parametrize("shared_store", DIRECT, indirect=True, scope="module")
+
+
+@pytest.fixture
+def store(emptied: Store) -> Store:
+    return emptied
 
 
 def clusters(
@@ -134,16 +141,3 @@ def test_runs_that_represent_a_cluster_are_of_different_cohorts(store, failing):
     assert [(run.agent, run.trace_id) for run in runs] == [("pricer", f"{4:032x}"), ("buyer", f"{9:032x}")]
     assert runs[0].sample == "ShopError: no stock"
     assert len(store.failing_runs(found, limit=100)) == 5
-
-
-def test_a_decision_is_written_through_the_process_that_shares_its_store(failing, tmp_path):
-    with open_store(tmp_path / "store", share=True) as holder:
-        holder.write([failing(1, "no stock")])
-        (found,) = clusters(holder)
-        url = holder_of((tmp_path / "store").resolve()).write_url
-        assert url is not None
-        writer = Store(_server(url, "http"))
-        writer.triage(found.id, TriageAction.STATE, State.ACKNOWLEDGED, "it's {ours}; DROP TABLE scores")
-        (seen,) = clusters(holder)
-        assert (seen.state, seen.note) == (State.ACKNOWLEDGED, "it's {ours}; DROP TABLE scores")
-        writer.close()

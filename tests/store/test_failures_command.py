@@ -2,18 +2,22 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import time
 
 import pytest
 
 from spanproof.cli.app import run
-from spanproof.store import open_store
+from spanproof.failures import State
+from spanproof.store import Store, TriageAction, open_store
+from spanproof.store.connection import _server
+from spanproof.store.hold import holder_of
 
 MINUTE = 60 * 10**9
 
 
-@pytest.fixture
-def location(tmp_path, failing):
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory, failing):
     """Four runs that fail in two ways within the last hour, the rarer way by another agent as well."""
     now = time.time_ns()
     runs = [
@@ -23,9 +27,16 @@ def location(tmp_path, failing):
     runs.append(
         failing(0xB00 << 100, "list index out of range", "IndexError", at=now - 10 * MINUTE, release="1.1")
     )
-    with open_store(tmp_path / "store") as store:
+    directory = tmp_path_factory.mktemp("failures") / "store"
+    with open_store(directory) as store:
         store.write(runs)
-    return str(tmp_path / "store")
+    return directory
+
+
+@pytest.fixture
+def location(filled, tmp_path):
+    """A copy for each test: what people decide is written."""
+    return str(shutil.copytree(filled, tmp_path / "store", symlinks=True))
 
 
 @pytest.fixture
@@ -171,3 +182,16 @@ def test_errors_are_clustered_without_a_store(monkeypatch, capfdbinary):
     assert first["cluster"] == second["cluster"] != third["cluster"]
     assert third["name"] == "ShopError: no order <value> (tool orders)"
     assert "expected an error's text" in bad["error"]
+
+
+def test_a_decision_is_written_through_the_process_that_shares_its_store(failing, tmp_path):
+    with open_store(tmp_path / "store", share=True) as holder:
+        holder.write([failing(1, "no stock")])
+        (found,) = holder.failure_clusters(start_ns=0, end_ns=2**63 - 1)
+        url = holder_of((tmp_path / "store").resolve()).write_url
+        assert url is not None
+        writer = Store(_server(url, "http"))
+        writer.triage(found.id, TriageAction.STATE, State.ACKNOWLEDGED, "it's {ours}; DROP TABLE scores")
+        (seen,) = holder.failure_clusters(start_ns=0, end_ns=2**63 - 1)
+        assert (seen.state, seen.note) == (State.ACKNOWLEDGED, "it's {ours}; DROP TABLE scores")
+        writer.close()

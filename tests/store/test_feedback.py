@@ -19,8 +19,8 @@ from spanproof.trace import Layer, trace_of
 from spanproof.trace.dialects import normalise
 
 
-@pytest.fixture
-def rated(tmp_path):
+@pytest.fixture(scope="module")
+def rated(tmp_path_factory):
     """Where a store is that holds two runs and ratings of them, and the ids of their traces."""
     provider, exporter = TracerProvider(), InMemorySpanExporter()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -41,11 +41,12 @@ def rated(tmp_path):
     for span in normalise(request):
         by_trace.setdefault(span.trace_id, []).append(span)
     engine = Engine(pipeline=Pipeline(), sandbox=None)
-    with open_store(tmp_path / "store") as store:
+    directory = tmp_path_factory.mktemp("stored")
+    with open_store(directory) as store:
         store.write_spans([request])
         for _ in range(2):  # evaluating anew loses none of it
             store.write([engine.evaluate(trace_of(spans)) for spans in by_trace.values()])
-    return str(tmp_path / "store"), ids
+    return str(directory), ids
 
 
 def test_feedback_is_shown_with_its_run(rated, capfd):

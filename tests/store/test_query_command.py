@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import time
-from pathlib import Path
 
 import pytest
 
@@ -15,8 +14,8 @@ from spanproof.trace import Cohort, Errored, Label, Layer, Scored
 HOUR_NS = 3_600 * 10**9
 
 
-@pytest.fixture
-def location(tmp_path: Path, evaluation) -> str:
+@pytest.fixture(scope="module")
+def location(tmp_path_factory: pytest.TempPathFactory, evaluation) -> str:
     """Ten runs within the last hour, of which four fail and one errors; five before that pass."""
     now = time.time_ns()
     before = now - 3 * HOUR_NS // 2
@@ -30,9 +29,10 @@ def location(tmp_path: Path, evaluation) -> str:
         evaluation((0xB00 + n) << 100, verdicts={Layer.GROUNDEDNESS: passed}, start_ns=before + n)
         for n in range(5)
     ]
-    with open_store(tmp_path / "store") as store:
+    directory = tmp_path_factory.mktemp("queried") / "store"
+    with open_store(directory) as store:
         store.write(rows)
-    return str(tmp_path / "store")
+    return str(directory)
 
 
 def test_a_rate_comes_with_its_number_and_interval(location, capfd):

@@ -11,6 +11,8 @@ from spanproof.store.filters import Filter
 from spanproof.store.rollups import verdict_source
 from spanproof.trace import Cohort, Errored, Label, Layer, Scored
 
+from .conftest import DIRECT
+
 HOUR = 3600 * 10**9
 DAY = 24 * HOUR
 MONDAY = 1_790_035_200 * 10**9
@@ -23,6 +25,15 @@ WORDS = {
     Layer.GROUNDEDNESS: Scored(0.5, None, "uncertain"),
     Layer.TRAJECTORY: Scored(0.4, None, "7 steps", raw=7.0, unit="steps"),
 }
+
+
+# What is counted, and how: the ways to reach a store are those of test_store.
+pytestmark = pytest.mark.parametrize("shared_store", DIRECT, indirect=True, scope="module")
+
+
+@pytest.fixture
+def store(emptied: Store) -> Store:
+    return emptied
 
 
 def refresh_all(store: Store) -> int:

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from golden_traces import trace_in_short
@@ -20,18 +19,19 @@ from spanproof.trace import Label, Layer, Scored
 from spanproof.trace.codec import from_plain
 
 
-@pytest.fixture
-def location(tmp_path: Path, evaluation) -> str:
+@pytest.fixture(scope="module")
+def location(tmp_path_factory: pytest.TempPathFactory, evaluation) -> str:
     """A store with a failing trace 0xabc…, a good one and one that is near."""
     good = {layer: Scored(1.0, Label.PASS, "fine") for layer in Layer}
-    with open_store(tmp_path / "store") as store:
+    directory = tmp_path_factory.mktemp("stored")
+    with open_store(directory) as store:
         store.write(
             [
                 evaluation(0xABC << 116),
                 evaluation((0xABD << 116) + 1, verdicts=good, start_ns=1_790_000_001_000_000_000),
             ]
         )
-    return str(tmp_path / "store")
+    return str(directory)
 
 
 def test_traces_are_listed_with_a_verdict_per_layer(location, capfd, monkeypatch):

@@ -9,17 +9,19 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import uvicorn
 
-from spanproof.api.app import make_app
 from spanproof.api.settings import READ_BY_ALL, ConsoleSettings
 from spanproof.collector.receive.sockets import bind, format_host
 from spanproof.collector.receive.tls import ssl_context
 from spanproof.config.hosts import is_loopback
 from spanproof.config.model import Tls
 from spanproof.store import Store
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 _GRACE_S = 3
 
@@ -36,6 +38,7 @@ class ConsoleServer:
         *,
         fall_back: bool = True,
         tls: Tls | None = None,
+        on_load: Callable[[], object] = lambda: None,
     ) -> None:
         """Bind the port.
 
@@ -46,6 +49,7 @@ class ConsoleServer:
             settings: who may read and write, and what is shown; on loopback it answers to no other name.
             fall_back: whether a free port is taken where this one is taken.
             tls: of the listener; None: none.
+            on_load: called once the application is loaded.
 
         Raises:
             OSError: the address cannot be bound.
@@ -56,7 +60,7 @@ class ConsoleServer:
         self.url = f"{'https' if context else 'http'}://{format_host(host)}:{self._bound.getsockname()[1]}"
         hosts = frozenset(("localhost", "127.0.0.1", "[::1]")) if is_loopback(host) else frozenset[str]()
         config = uvicorn.Config(
-            make_app(open_store, replace(settings, hosts=hosts)),
+            _LazyApp(open_store, replace(settings, hosts=hosts), on_load),
             http="httptools",
             ssl_context_factory=None if context is None else lambda *_: context,
             lifespan="off",
@@ -98,6 +102,30 @@ class ConsoleServer:
 
     def _serve(self) -> None:
         self._server.run(sockets=[self._bound])
+
+
+class _LazyApp:
+    """The application, loaded at the first request.
+
+    Its routes load most of the evaluators and of the experiments: a second of CPU, which a collector without
+    a visitor to its console does not spend.
+    """
+
+    def __init__(
+        self, open_store: Callable[[], Store], settings: ConsoleSettings, on_load: Callable[[], object]
+    ) -> None:
+        self._open_store = open_store
+        self._settings = settings
+        self._on_load = on_load
+        self._app: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._app is None:
+            from spanproof.api.app import make_app
+
+            self._app = make_app(self._open_store, self._settings)
+            self._on_load()
+        await self._app(scope, receive, send)
 
 
 def _listen(host: str, port: int, *, fall_back: bool) -> socket.socket:

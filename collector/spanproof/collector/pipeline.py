@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Future
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
@@ -35,9 +36,11 @@ from spanproof.collector.stages.write import Writer
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.file import Encoding, Record
 from spanproof.collector.wal.log import Wal
-from spanproof.config.engine import OpenEngine
 from spanproof.config.model import Config
 from spanproof.store import Store
+
+if TYPE_CHECKING:
+    from spanproof.config.engine import OpenEngine
 
 log = logging.getLogger(__name__)
 

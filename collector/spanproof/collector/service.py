@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FrameType, TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from spanproof.collector.evaluated import EvaluationLog
 from spanproof.collector.external import MAX_BYTES, ScoreIntake
@@ -30,16 +30,19 @@ from spanproof.collector.receive.signals import Signal
 from spanproof.collector.sinks.sender import Sinks
 from spanproof.collector.stages.evaluate import Evaluated
 from spanproof.collector.stages.forward import Forwarder
+from spanproof.collector.stages.jobs import open_configured_engine
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.ticker import Ticker, Watcher
 from spanproof.collector.verdicts.http import VerdictService
 from spanproof.collector.verdicts.pool import ScanPool
 from spanproof.collector.verdicts.router import Router
 from spanproof.collector.wal.log import Wal
-from spanproof.config.engine import OpenEngine, open_engine
 from spanproof.config.hosts import is_loopback
 from spanproof.config.model import Config, Role
 from spanproof.store import ExternalScore, Lease, Store, StoreError, open_store
+
+if TYPE_CHECKING:
+    from spanproof.config.engine import OpenEngine
 
 log = logging.getLogger(__name__)
 
@@ -114,7 +117,7 @@ class Collector:
         config: Config,
         *,
         watch: Sequence[Callable[[Store], Watcher]] = (),
-        open_engine: Callable[[Config], OpenEngine] = open_engine,
+        open_engine: Callable[[Config], OpenEngine] = open_configured_engine,
     ) -> None:
         self._config = config
         self._watch = tuple(watch)

@@ -227,12 +227,15 @@ class AlertLog:
     def _insert(self, table: Table, values: Sequence[AlertEvent] | Sequence[Delivery]) -> None:
         if not values:
             return
+        from spanproof.store.inserting import insert_rows  # loads Arrow
+
         names = [each.name for each in fields(values[0])]
-        rows = [[*(_cell(getattr(value, name)) for name in names), time.time_ns()] for value in values]
+        rows = [
+            {**{name: _cell(getattr(value, name)) for name in names}, "evaluated_ns": time.time_ns()}
+            for value in values
+        ]
         with self._connections.lease() as client:
-            client.insert(
-                f"{self._connections.database}.{table.name}", rows, column_names=[*names, "evaluated_ns"]
-            )
+            insert_rows(client, self._connections.database, table, rows)
 
     def _insert_values(self, table: Table, value: Silence | Acknowledgement) -> None:
         """Insert by a statement alone: in this form the holder of an embedded store lets it through."""

@@ -26,7 +26,7 @@ from spanproof.store.errors import StoreBusy, StoreError, StoreUnavailable
 from spanproof.store.hold import Hold, holder_of
 from spanproof.store.layout import Layout
 from spanproof.store.projects import project_settings
-from spanproof.store.schema import FINAL_SETTINGS
+from spanproof.store.schema import EMBEDDED_SETTINGS, FINAL_SETTINGS
 
 if TYPE_CHECKING:
     from spanproof.store.front import Front
@@ -308,7 +308,7 @@ def _embedded(directory: Path, *, read_only: bool, share: bool) -> Connections:
     if url is not None:
         return _borrow(directory, url)
     # Acknowledged means written: the pipeline commits its offsets on it.
-    settings = {**_SETTINGS, **Layout(DEFAULT_DATABASE).settings}
+    settings = {**_SETTINGS, **EMBEDDED_SETTINGS, **Layout(DEFAULT_DATABASE).settings}
     fronts: list[Front] = []
 
     def open_client(more: Mapping[str, Any]) -> Client:

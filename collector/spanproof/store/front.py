@@ -27,7 +27,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import chdb
 
-from spanproof.store.schema import FINAL_SETTINGS
+from spanproof.store.schema import EMBEDDED_SETTINGS, FINAL_SETTINGS
 
 _MAX_QUERY_BYTES = 16 * 1024 * 1024
 _MAX_INSERT_BYTES = 256 * 1024 * 1024
@@ -52,7 +52,7 @@ class Front:
     """
 
     settings: tuple[str, ...] = (
-        *(f"{name} = {value}" for name, value in FINAL_SETTINGS.items()),
+        *(f"{name} = {value}" for name, value in {**FINAL_SETTINGS, **EMBEDDED_SETTINGS}.items()),
         "readonly = 2",
     )
     """Set on each connection that reads; read-only last, as nothing can be set after it."""

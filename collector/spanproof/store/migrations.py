@@ -177,7 +177,7 @@ def migrate(client: Client, layout: Layout) -> None:
 
 
 def _note(client: Client, database: str, version: int) -> None:
-    client.insert(f"{database}.{MIGRATED.name}", [[version]], column_names=["version"])
+    client.command(f"INSERT INTO {database}.{MIGRATED.name} (version) VALUES ({version})")  # noqa: S608
 
 
 def check_schema(client: Client, database: str) -> None:

@@ -293,8 +293,3 @@ def _trace_row(evaluation: TraceEvaluation, written_ns: int, more: Sequence[Scor
         "evaluated_ns": written_ns,
         "is_deleted": 0,
     }
-
-
-def columns(rows: Sequence[Row], names: Sequence[str]) -> list[list[Any]]:
-    """Rows as the driver's insert takes them, values in the order of the names."""
-    return [[row[name] for name in names] for row in rows]

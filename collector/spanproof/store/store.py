@@ -53,7 +53,7 @@ from spanproof.store.leases import Lease
 from spanproof.store.measures import Measures
 from spanproof.store.migrations import check_schema, migrate
 from spanproof.store.retention import apply_retention
-from spanproof.store.rows import columns, rows_of, score_of, score_row
+from spanproof.store.rows import rows_of, score_of, score_row
 from spanproof.store.schema import (
     DEAD_LETTERS,
     EXTERNAL_SCORES,
@@ -675,8 +675,8 @@ class Store:
         rollups.mark_hours(client, self._database, hours)
 
     def _insert(self, client: Client, table: Table, rows: Sequence[Row]) -> None:
+        from spanproof.store.inserting import insert_rows  # loads Arrow
+
         size = _DOCUMENT_ROWS if table is TRACES else _INSERT_ROWS
-        names = [name for name in table.names if rows and name in rows[0]]
         for first in range(0, len(rows), size):
-            data: list[list[Any]] = columns(rows[first : first + size], names)
-            client.insert(f"{self._database}.{table.name}", data, column_names=names)
+            insert_rows(client, self._database, table, rows[first : first + size])

@@ -83,9 +83,7 @@ def command(config: Config, role: str, as_json: bool, log_level: str, log_format
             shown = config.console.enabled and role in (Role.ALL, Role.CONSOLE)
             url = stack.enter_context(_console_of(config, collector, endpoints)).url if shown else None
             _print_endpoints(endpoints, config, url, as_json)
-            # What is loaded stays: each search of it for garbage would hold up every request for 0.1 s.
-            gc.collect()
-            gc.freeze()
+            _keep_loaded()
 
         return _run(collector, on_ready)
 
@@ -123,8 +121,20 @@ def _console_of(config: Config, collector: Collector, endpoints: Endpoints) -> C
     )
     fall_back = config.receivers.fallback_port
     return ConsoleServer(
-        lambda: collector.store, where.host, where.port, settings, fall_back=fall_back, tls=where.tls
+        lambda: collector.store,
+        where.host,
+        where.port,
+        settings,
+        fall_back=fall_back,
+        tls=where.tls,
+        on_load=_keep_loaded,
     )
+
+
+def _keep_loaded() -> None:
+    """Have no garbage collection look at what is loaded: each would hold up every request for 0.1 s."""
+    gc.collect()
+    gc.freeze()
 
 
 def _read_policy(file: Path) -> str:

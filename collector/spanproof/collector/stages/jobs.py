@@ -8,10 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from spanproof.config.engine import OpenEngine
 from spanproof.config.model import Config
 from spanproof.evaluators.model import TraceEvaluation
+
+if TYPE_CHECKING:
+    from spanproof.config.engine import OpenEngine
+
+
+def open_configured_engine(config: Config) -> OpenEngine:
+    """Return the engine of a configuration; raises what `spanproof.config.engine.open_engine` raises."""
+    # Here and not above: it loads every layer, which the workers need and the collector does not.
+    from spanproof.config.engine import open_engine
+
+    return open_engine(config)
 
 
 @dataclass(frozen=True, slots=True)
