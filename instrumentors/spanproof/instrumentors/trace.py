@@ -31,10 +31,8 @@ from spanproof.instrumentors.content.capture import Content, ContentPolicy
 from spanproof.instrumentors.content.code_tools import Parameters, parameters_of
 from spanproof.instrumentors.content.texts import text_of
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.spans.contexts import attach, current, detach_anywhere
-from spanproof.instrumentors.spans.fast_span import set_attributes
+from spanproof.instrumentors.spans.contexts import attach, current, detach, drive
 from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, TOOL, make_start
-from spanproof.instrumentors.spans.streams import drive
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing, was_abandoned
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
@@ -65,61 +63,41 @@ def current_tracing() -> Tracing:
 
 
 class _Work:
-    """A span around the host's work, current from `__enter__` to `__exit__`.
-
-    Attributes:
-        opened: the span, None where none could be started.
-    """
+    """A span around the host's work, current from `__enter__` to `__exit__`."""
 
     def __init__(self, kind: str, name: str) -> None:
         self._kind = kind
         self._token: Token[Context] | None = None
-        self.opened = _open(kind, name)
+        name = text_of(name)
+        facts = {_NAMES[kind]: name} if kind in _NAMES else {}
+        self.opened = current_tracing().open(OpenSpan, make_start(name, kind, facts))
 
     def describe(self, fill: Callable[[Content], None]) -> None:
         """Put content onto the span."""
-        if self.opened is not None:
-            _describe(self.opened, fill)
+        if self.opened.recording:
+            with shielded("trace.describe"):
+                fill(self.opened)
+                self.opened.write()
 
     def __enter__(self) -> Self:
-        if self.opened is not None:
-            self._token = attach(self.opened.context)
+        self._token = attach(self.opened.context)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, stack: TracebackType | None
     ) -> None:
         if self._token is not None:
-            detach_anywhere(self._token)
+            detach(self._token)
         self.end(error)
 
     def end(self, error: BaseException | None) -> None:
         """End the span, failed where there is an error other than that the caller abandoned it."""
-        if self.opened is not None:
-            _close(self.opened, self._kind, error)
-
-
-@shielded("trace.open")
-def _open(kind: str, name: str) -> OpenSpan:
-    name = text_of(name)
-    facts = {_NAMES[kind]: name} if kind in _NAMES else {}
-    return current_tracing().open(make_start(name, kind, facts))
-
-
-@shielded("trace.describe")
-def _describe(opened: OpenSpan, fill: Callable[[Content], None]) -> None:
-    if opened.recording:
-        fill(opened)
-        opened.write()
-
-
-@shielded("trace.close")
-def _close(opened: OpenSpan, kind: str, error: BaseException | None) -> None:
-    if error is not None and not was_abandoned(error):
-        current_tracing().fail(opened.span, error)
-        if kind == AGENT:
-            opened.span.set_attribute(ours.RUN_ENDING, "failed")
-    opened.close()
+        if error is not None and not was_abandoned(error):
+            with shielded("trace.fail"):
+                self.opened.fail(error)
+                if self._kind == AGENT:
+                    self.opened.span.set_attribute(ours.RUN_ENDING, "failed")
+        self.opened.close()
 
 
 class Block:
@@ -159,7 +137,7 @@ class Block:
     @property
     def trace_id(self) -> str | None:
         """Return the id of the block's trace, for `feedback()`; None where nothing is traced."""
-        if self._last is None or self._last.opened is None:
+        if self._last is None:
             return None
         context = self._last.opened.span.get_span_context()
         return otel.format_trace_id(context.trace_id) if context.trace_flags.sampled else None
@@ -180,7 +158,7 @@ class Block:
             return self._last
         context = current()
         for each in reversed(self._not_left):
-            if each.opened is not None and each.opened.context is context:
+            if each.opened.context is context:
                 self._not_left.remove(each)
                 return each
         return self._not_left.pop()
@@ -238,7 +216,7 @@ def record_execution(
     span = otel.get_current_span()
     if not span.is_recording():
         return
-    content = current_tracing().content()
+    content = OpenSpan(current_tracing().policy, span, current(), recording=True)
     content.code(text_of(code), language)
     if not content.visible:  # the span may be the application's own, of another scope
         content.attributes[ours.CONTENT_HIDDEN] = True
@@ -250,11 +228,11 @@ def record_execution(
         content.text(ours.EXECUTION_LOGS, text_of(logs))
     if output is not None or is_final:
         content.document(ours.EXECUTION_OUTPUT, ours.EXECUTION_OUTPUT_MIME_TYPE, output)
-    set_attributes(span, content.finished())
+    content.write()
     if isinstance(error, BaseException):
-        current_tracing().fail(span, error)
+        content.fail(error)
     elif error is not None:
-        current_tracing().fail_untyped(span, text_of(error))
+        content.fail_untyped(text_of(error))
 
 
 def _made(kind: str, target: Any, name: str | None) -> Any:
@@ -333,7 +311,6 @@ def _generator(begin: Callable[..., _Call], function: Callable[..., Any]) -> Cal
     @wraps(function)
     def generated(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         call, items = begin(args, kwargs), _Items()
-        context = current() if call.opened is None else call.opened.context
         try:
             stream = function(*args, **kwargs)
         except BaseException as error:
@@ -341,7 +318,7 @@ def _generator(begin: Callable[..., _Call], function: Callable[..., Any]) -> Cal
             raise
         ended: list[BaseException | None] = []
         try:
-            returned = yield from drive(stream, context, items.add, ended.append)
+            returned = yield from drive(stream, call.opened.context, items.add, ended.append)
             call.returned(items.kept if returned is None else returned)
             return returned
         finally:
@@ -383,14 +360,12 @@ def _async_generator(begin: Callable[..., _Call], function: Callable[..., Any]) 
     return generated
 
 
-async def _within(opened: OpenSpan | None, act: Callable[[], Awaitable[Any]]) -> Any:
-    if opened is None:
-        return await act()
+async def _within(opened: OpenSpan, act: Callable[[], Awaitable[Any]]) -> Any:
     token = attach(opened.context)
     try:
         return await act()
     finally:
-        detach_anywhere(token)
+        detach(token)
 
 
 class _Items:

@@ -23,7 +23,7 @@ from typing import Final
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content.serialise import encode_json
-from spanproof.instrumentors.frameworks.fork_safe import ForkSafeLock
+from spanproof.instrumentors.frameworks.diagnostics import make_lock
 from spanproof.instrumentors.spans.image import image_of_process
 from spanproof.semconv import spanproof as ours
 
@@ -40,7 +40,7 @@ class _Imports:
     """The packages that the process has imported so far."""
 
     def __init__(self) -> None:
-        self._lock = ForkSafeLock()
+        self._lock = make_lock()
         self._counted = 0
         self._known: set[str] = set()
         self._packages: dict[str, str] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import Token
 from typing import Any
 
@@ -16,16 +16,14 @@ from spanproof.instrumentors.content.code_tools import record_call
 from spanproof.instrumentors.content.messages import (
     REQUEST_PARAMETERS,
     History,
-    Message,
+    make_message,
     record_input,
     record_output,
     record_usage,
-    text_part,
 )
 from spanproof.instrumentors.content.texts import (
     attribute,
     elements,
-    first,
     is_a,
     items,
     member,
@@ -39,6 +37,29 @@ from spanproof.instrumentors.spans.tracing import OpenSpan
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
+
+class RunRecord(OpenSpan):
+    """A LangChain run that has begun, and its span.
+
+    Attributes:
+        name: as LangChain shows it.
+        kind: of the span; a CHAIN becomes an AGENT when it turns out to be a graph.
+        history: what the model calls of the whole run were given.
+        parent: the run it belongs to.
+        graph: it is known to be a graph.
+        suspended: an interrupt left it waiting for an answer.
+        inputs: what a chain was given, for when it turns out to be a graph.
+        token: of a tool's attached context.
+    """
+
+    name = kind = ""
+    history: History
+    parent: RunRecord | None = None
+    graph = suspended = False
+    inputs: Any = None
+    token: Token[Context] | None = None
+
+
 _HANDLED_FAILURE = "tool_error"
 """`error.type` of a tool whose exception was made into its answer; LangChain does not say which it was."""
 _MAX_STATUS_CHARS = 4_096
@@ -46,12 +67,7 @@ _MAX_STATUS_CHARS = 4_096
 
 def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], default: str) -> str:
     """Return a run's name as LangChain shows it."""
-    shown = given.get("name")
-    if shown is None:
-        shown = serialized.get("name") if type(serialized) is dict else member(serialized, "name")
-    if type(shown) is str and shown:  # as most are
-        return shown
-    found = text_or_none(shown) or text_or_none(member(serialized, "name"))
+    found = text_or_none(given.get("name")) or text_or_none(member(serialized, "name"))
     if found is not None:
         return found
     path = elements(member(serialized, "id"))
@@ -62,8 +78,7 @@ def model_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any]) -
     """Return the name of the model that is called, its class's where it has none."""
     parameters, metadata = given.get("invocation_params"), given.get("metadata")
     for holder, key in ((parameters, "model"), (parameters, "model_name"), (metadata, "ls_model_name")):
-        named = holder.get(key) if type(holder) is dict else member(holder, key)
-        found = None if named is None else text_or_none(named)
+        found = text_or_none(member(holder, key))
         if found is not None:
             return found
     return run_name(serialized, {}, "model")
@@ -76,7 +91,7 @@ def describe_chain_input(content: Content, inputs: Any, *, agent: bool) -> None:
     said = conversation.last_of(inputs, "user") if agent else None
     if said is not None:
         content.input(said.text)
-        content.messages(genai.INPUT_MESSAGES, [said.message.document])
+        content.messages(genai.INPUT_MESSAGES, [said.document])
     else:
         state, omitted = conversation.newest(inputs)
         content.input(conversation.plain(state))
@@ -93,8 +108,8 @@ def describe_chain_output(record: RunRecord, outputs: Any) -> None:
     if not record.visible:
         return
     if said is not None:
-        record.output(said.text or said.message.document["parts"])
-        ended = {**said.message.document, "finish_reason": "tool_call" if calls_tools else "stop"}
+        record.output(said.text or said.parts)
+        ended = {**said.document, "finish_reason": "tool_call" if calls_tools else "stop"}
         record.messages(genai.OUTPUT_MESSAGES, [ended])
     else:
         record.output(conversation.plain(outputs if not agent else conversation.newest(outputs)[0]))
@@ -106,66 +121,38 @@ def mark_failed_run(span: Span, error: BaseException) -> None:
     span.set_attribute(ours.RUN_ENDING, "max_steps" if limit else "failed")
 
 
-def chat_messages(batches: Sequence[Sequence[Any]], history: History) -> list[Message]:
-    """Return the conversation of a chat model's call."""
-    return [each for batch in batches for each in history.known(batch, conversation.message_of)]
-
-
-def prompt_messages(prompts: Sequence[str], _history: History) -> list[Message]:
-    """Return the prompts of a completion model's call."""
-    said = [*map(text_of, prompts)]
-    return [Message({"role": "user", "parts": [text_part(text)]}, ("user", text)) for text in said]
-
-
-def describe_call(
-    record: RunRecord,
-    given: Mapping[str, Any],
-    given_messages: Any,
-    read: Callable[[Any, History], Sequence[Message]],
-) -> None:
-    """Record what a model is given."""
-    parameters = given.get("invocation_params")
-    if type(parameters) is not dict or not REQUEST_PARAMETERS.keys().isdisjoint(parameters):
-        for name, value in items(parameters):
-            if type(name) is str and name in REQUEST_PARAMETERS:
-                record.fact(REQUEST_PARAMETERS[name], number_or_none(value))
-    if not record.visible:
-        return
-    messages = read(given_messages, record.history)
-    omitted, base = record.history.find_new(record.span, [message.key for message in messages])
-    record_input(record, [message.document for message in messages[omitted:]], omitted, base)
+def describe_call(record: RunRecord, given: Mapping[str, Any], messages: Sequence[Any]) -> None:
+    """Record what a model is given: messages, or prompts as texts."""
+    for name, value in items(given.get("invocation_params")):
+        if type(name) is str and name in REQUEST_PARAMETERS:
+            record.fact(REQUEST_PARAMETERS[name], number_or_none(value))
+    if record.visible:
+        record_input(record, messages, conversation.key_of, conversation.read_message, record.history)
 
 
 def describe_answer(record: RunRecord, response: Any) -> None:
     """Record a model's answer: the first generation, its tokens and model name."""
-    generation = first(first(attribute(response, "generations")))
-    if generation is None:
+    batches = elements(attribute(response, "generations"))
+    generations = elements(batches[0]) if batches else []
+    if not generations:
         return
-    message = attribute(generation, "message")
-    said = conversation.fields_of(message)
-    given, written = conversation.usage_of(said, response)
-    record_usage(record, given, written)
-    metadata = said.get("response_metadata")
-    if type(metadata) is not dict or metadata:
-        record.fact(genai.RESPONSE_MODEL, text_or_none(member(metadata, "model_name")))
+    message = attribute(generations[0], "message")
+    fields = conversation.fields_of(message)
+    record_usage(record, *conversation.usage_of(fields, response))
+    record.fact(genai.RESPONSE_MODEL, text_or_none(member(fields.get("response_metadata"), "model_name")))
     if not record.visible:
         return
     if message is None:
-        text = text_of(attribute(generation, "text", ""))
-        answer = Message({"role": "assistant", "parts": [text_part(text)]}, text)
+        answer = make_message("assistant", text_of(attribute(generations[0], "text", "")))
     else:
-        answer = conversation.message_of(message)
-    record_output(record, answer.document, conversation.finish_reason(said))
-    record.history.add_answers(record.span, [answer.key])
+        answer = conversation.read_message(message)
+    record_output(record, answer, conversation.finish_reason(fields), record.history)
 
 
 def describe_tool_call(content: Content, name: str, input_str: Any, given: Mapping[str, Any]) -> None:
     """Record a tool call's id and arguments."""
-    call_id = given.get("tool_call_id")
-    if call_id is not None:
-        content.fact(genai.TOOL_CALL_ID, text_or_none(call_id))
-    inputs = given.get("inputs")
-    arguments = inputs if type(inputs) is dict else _arguments(inputs, input_str)
+    content.fact(genai.TOOL_CALL_ID, text_or_none(given.get("tool_call_id")))
+    arguments = _arguments(given.get("inputs"), input_str)
     if content.visible:
         arguments = {key: conversation.plain(value) for key, value in arguments.items()}
     record_call(content, name, arguments)
@@ -174,10 +161,9 @@ def describe_tool_call(content: Content, name: str, input_str: Any, given: Mappi
 def describe_tool_result(record: RunRecord, output: Any) -> None:
     """Record a tool's result."""
     result = output
-    kinds = type(output).__mro__  # to ask the classes themselves takes a call in Python each
-    if BaseMessage in kinds:
+    if is_a(output, BaseMessage):
         result = attribute(output, "content", output)
-    if ToolMessage in kinds:
+    if is_a(output, ToolMessage):
         if genai.TOOL_CALL_ID not in record.attributes:  # langchain-core 1.0 did not give it at the start
             record.fact(genai.TOOL_CALL_ID, text_or_none(output.tool_call_id))
         if output.status == "error":
@@ -209,25 +195,3 @@ def _arguments(inputs: Any, input_str: Any) -> Mapping[str, Any]:
     except (TypeError, ValueError, RecursionError):
         decoded = None
     return decoded if type(decoded) is dict else {"input": input_str}
-
-
-class RunRecord(OpenSpan):
-    """A LangChain run that has begun, and its span.
-
-    Attributes:
-        name: as LangChain shows it.
-        kind: of the span; a CHAIN becomes an AGENT when it turns out to be a graph.
-        history: what the model calls of the whole run were given.
-        parent: the run it belongs to.
-        graph: it is known to be a graph.
-        suspended: an interrupt left it waiting for an answer.
-        inputs: what a chain was given, for when it turns out to be a graph.
-        token: of a tool's attached context.
-    """
-
-    name = kind = ""
-    history: History
-    parent: RunRecord | None = None
-    graph = suspended = False
-    inputs: Any = None
-    token: Token[Context] | None = None

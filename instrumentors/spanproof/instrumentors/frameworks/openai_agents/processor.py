@@ -11,8 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from contextvars import Token
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from agents.tracing import TracingProcessor, get_current_span, get_current_trace
 from opentelemetry.context import Context
@@ -21,7 +20,7 @@ from spanproof.instrumentors.content.messages import History
 from spanproof.instrumentors.content.texts import attribute, member, text_or_none
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.openai_agents import records
-from spanproof.instrumentors.spans.contexts import attach, current, detach_anywhere
+from spanproof.instrumentors.spans.contexts import attach, current, detach
 from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, LLM, TOOL, make_start
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing, was_abandoned
 from spanproof.semconv import genai
@@ -42,20 +41,22 @@ _KINDS = {
 }
 
 
-@dataclass(slots=True)
-class Record:
-    """A trace or span of the SDK's that has begun.
+class Record(OpenSpan):
+    """A trace or span of the SDK's that has begun, and ours for it.
 
     Attributes:
+        kind: of the span.
         handled: the exception that was being handled when it began: not what ended it.
+        history: what the model calls of its agent were given.
+        agent: the agent that it is a part of; an agent's own is itself.
         workflow: for an agent no other one called, what it is a part of.
         question, answered: for an agent or workflow, the question and answer its calls showed so far.
-        failure: for an agent, the message of its last turn's error.
+        last_failure: for an agent, the message of its last turn's error.
         handed_over: for an agent, another one has taken its place.
         calls: model calls that began under it.
+        token: of a tool's attached context.
     """
 
-    opened: OpenSpan
     kind: str
     handled: BaseException | None
     history: History
@@ -63,32 +64,43 @@ class Record:
     workflow: Record | None = None
     question: str | None = None
     answered: str | None = None
-    failure: str | None = None
-    handed_over: bool = False
-    calls: int = 0
-    token: Token[Context] | None = field(default=None, repr=False)
+    last_failure: str | None = None
+    handed_over = False
+    calls = 0
+    token: Token[Context] | None = None
+
+    def raised(self) -> BaseException | None:
+        """Return the exception that is being raised through the span as it ends."""
+        raised = sys.exception()
+        return None if raised is self.handled else raised
+
+    def note(self, question: str | None, answered: str | None) -> None:
+        """Keep the conversation that a model's call showed of its agent."""
+        if self.agent is not None:
+            self.agent.question = self.agent.question or question
+            self.agent.answered = answered
 
     def end(self) -> None:
-        """End its span; an agent, which is its own, is not left to the garbage collector for that."""
-        self.opened.close()
+        """End the span; an agent, which is its own, is not left to the garbage collector for that."""
+        if self.token is not None and current() is self.context:
+            detach(self.token)
+        self.token = None
+        self.close()
         if self.agent is self:
             self.agent = None
 
 
-@dataclass(frozen=True, slots=True)
-class BareCall:
+class BareCall(Record):
     """A call of a model that may make no span of its own.
 
     Attributes:
         parent: what it belongs to.
-        calls: how many calls the parent had before.
-        handled: the exception that was being handled when it began.
+        calls_before: how many calls the parent had before.
+        given: what the model is given.
     """
 
-    opened: OpenSpan
     parent: Record
-    calls: int
-    handled: BaseException | None
+    calls_before: int
     given: Mapping[str, Any]
 
 
@@ -103,20 +115,16 @@ class SpanProcessor(TracingProcessor):
     @shielded("openai_agents.trace.start")
     def on_trace_start(self, trace: Any) -> None:
         """A workflow begins."""
-        opened = self._tracing.open(make_start(trace.name, CHAIN))
-        self._records[trace.trace_id] = Record(opened, CHAIN, sys.exception(), History())
+        self._records[trace.trace_id] = self._open(Record, trace.name, CHAIN, None)
 
     @shielded("openai_agents.trace.end")
     def on_trace_end(self, trace: Any) -> None:
         """A workflow is over."""
-        record = self._records.pop(trace.trace_id, None)
         self._cancelled.pop(trace.trace_id, None)
-        if record is None:
-            return
-        try:
-            if record.opened.recording:
-                records.describe_workflow(record.opened, record.question, record.answered)
-        finally:
+        record = self._records.pop(trace.trace_id, None)
+        if record is not None:
+            if record.recording:
+                records.describe_workflow(record, record.question, record.answered)
             self._close(record, None)
 
     @shielded("openai_agents.span.start")
@@ -129,40 +137,28 @@ class SpanProcessor(TracingProcessor):
             if parent is not None:
                 self._records[span.span_id] = parent
             return
-        opened = self._tracing.open(
-            make_start(records.name_of(data), kind), parent.opened.context if parent else None
-        )
-        record = self._records[span.span_id] = Record(
-            opened,
-            kind,
-            sys.exception(),
-            parent.history if parent and kind != AGENT else History(),
-            parent.agent if parent else None,
-        )
+        record = self._records[span.span_id] = self._open(Record, records.name_of(data), kind, parent)
         if kind == AGENT:
             record.workflow = parent if record.agent is None else None
             record.agent = record
         if kind == TOOL:
-            record.token = attach(opened.context)
+            record.token = attach(record.context)
         if kind == LLM and parent is not None:
             parent.calls += 1
 
     @shielded("openai_agents.span.end")
     def on_span_end(self, span: Any) -> None:
         """A part of it is over, with everything that is known of it."""
-        record = self._records.pop(span.span_id, None)
-        if record is None or span.span_data.type not in _KINDS:
+        record, data = self._records.pop(span.span_id, None), span.span_data
+        if record is None or data.type not in _KINDS:
             return
-        if record.token is not None and current() is record.opened.context:
-            detach_anywhere(record.token)
-        if span.span_data.type == "handoff" and record.agent is not None and span.error is None:
+        if data.type == "handoff" and record.agent is not None and span.error is None:
             record.agent.handed_over = True
-        try:
-            if record.opened.recording:
-                self._describe(record, span.span_data, failed=_raised(record) is not None or bool(span.error))
-        finally:
-            stopped = record.kind == AGENT and self._is_stopped(record, span.trace_id)
-            self._close(record, span.error, is_turn=span.span_data.type == "turn", stopped=stopped)
+        if record.recording:
+            with shielded("openai_agents.span.describe"):
+                self._describe(record, data, failed=record.raised() is not None or bool(span.error))
+        stopped = record.kind == AGENT and self._is_stopped(record, span.trace_id)
+        self._close(record, span.error, is_turn=data.type == "turn", stopped=stopped)
 
     @shielded("openai_agents.cancel")
     def note_cancelled(self, result: Any) -> None:
@@ -180,25 +176,23 @@ class SpanProcessor(TracingProcessor):
         if parent is None:
             return None
         name = text_or_none(attribute(model, "model")) or type(model).__name__
-        opened = self._tracing.open(make_start(name, LLM), parent.opened.context)
-        return BareCall(opened, parent, parent.calls, sys.exception(), {**given, "model": name})
+        call = self._open(BareCall, name, LLM, parent)
+        call.parent, call.calls_before, call.given = parent, parent.calls, {**given, "model": name}
+        return call
 
-    @shielded("openai_agents.model.end")
     def end_call(self, call: BareCall | None, response: Any) -> None:
         """A model has answered; its span is left unended, and so out, where the model made one itself."""
-        if call is None or call.parent.calls != call.calls:
+        if call is None or call.parent.calls != call.calls_before:
             return
-        opened, parent = call.opened, call.parent
-        try:
-            if opened.recording:
+        raised = call.raised()
+        with shielded("openai_agents.model.end"):
+            if call.recording:
                 data = records.bare_call(call.given, response)
-                self._note_conversation(parent, *records.describe_call(opened, data, parent.history))
-                records.mark_hidden(opened, data, failed=False)
-        finally:
-            raised = sys.exception()
-            if raised is not None and raised is not call.handled and not was_abandoned(raised):
-                records.fail(self._tracing, opened.span, raised)
-            opened.close()
+                call.parent.note(*records.describe_call(call, data, call.history))
+                records.mark_hidden(call, data, failed=False)
+            if raised is not None and not was_abandoned(raised):
+                records.fail(call, raised)
+        call.close()
 
     def shutdown(self) -> None:
         """Nothing of ours to shut down: the provider is the application's."""
@@ -210,35 +204,33 @@ class SpanProcessor(TracingProcessor):
         """End all open spans: the SDK will not report their ends to us."""
         while self._records:
             _, record = self._records.popitem()
-            if record.token is not None and current() is record.opened.context:
-                detach_anywhere(record.token)
-            if record.opened.span.is_recording():  # what only groups has the record of what is above
+            # What only groups has the record of what is above.
+            if record.span.is_recording() or record.token is not None:
                 record.end()
 
+    def _open(self, kind: type[_Opened], name: str, span_kind: str, parent: Record | None) -> _Opened:
+        record = self._tracing.open(kind, make_start(name, span_kind), parent.context if parent else None)
+        record.kind, record.handled = span_kind, sys.exception()
+        record.history = parent.history if parent and span_kind != AGENT else History()
+        record.agent = parent.agent if parent else None
+        return record
+
     def _describe(self, record: Record, data: Any, *, failed: bool) -> None:
-        content = record.opened
         if record.kind == LLM:
-            self._note_conversation(record, *records.describe_call(content, data, record.history))
-            records.mark_hidden(content, data, failed=failed)
+            record.note(*records.describe_call(record, data, record.history))
+            records.mark_hidden(record, data, failed=failed)
         elif record.kind == TOOL:
-            records.describe_tool(content, data, failed=failed)
+            records.describe_tool(record, data, failed=failed)
         elif record.kind == AGENT:
-            records.describe_agent(content, data, record.question, record.answered)
+            records.describe_agent(record, data, record.question, record.answered)
             if record.workflow is not None:
                 record.workflow.question = record.workflow.question or record.question
                 record.workflow.answered = record.answered
         else:
-            records.describe_other(content, data)
-        record.opened.write()
+            records.describe_other(record, data)
         if data.type == "response":  # which model answers is not known before it has
-            record.opened.span.update_name(f"{genai.OPERATION_CHAT} {records.name_of(data)}")
-            records.record_hosted_code(self._tracing, record.opened, data)
-
-    @staticmethod
-    def _note_conversation(record: Record, question: str | None, answered: str | None) -> None:
-        if record.agent is not None:
-            record.agent.question = record.agent.question or question
-            record.agent.answered = answered
+            record.span.update_name(f"{genai.OPERATION_CHAT} {records.name_of(data)}")
+            records.record_hosted_code(self._tracing, record, data)
 
     def _is_stopped(self, record: Record, trace_id: str) -> bool:
         """Return whether the caller stopped the run before this agent or its tool answered."""
@@ -246,26 +238,22 @@ class SpanProcessor(TracingProcessor):
         return result is not None and result.final_output is None and record.answered is None
 
     def _close(self, record: Record, error: Any, *, is_turn: bool = False, stopped: bool = False) -> None:
-        raised = _raised(record)
+        raised = record.raised()
         given_up = was_abandoned(raised)
-        if given_up:
-            raised = None
-        message = records.error_message(error) or (record.failure if record.kind == AGENT else None)
-        if raised is not None:
-            records.fail(self._tracing, record.opened.span, raised)
-        elif message is not None:
-            # The SDK keeps a message and loses the type, where it handled the exception itself.
-            self._tracing.fail_untyped(record.opened.span, message)
+        message = records.error_message(error) or (record.last_failure if record.kind == AGENT else None)
+        failed = (raised is not None and not given_up) or message is not None
+        with shielded("openai_agents.fail"):
+            if raised is not None and not given_up:
+                records.fail(record, raised)
+            elif message is not None:
+                # The SDK keeps a message and loses the type, where it handled the exception itself.
+                record.fail_untyped(message)
         if is_turn and record.agent is not None:
-            record.agent.failure = message
-        failed = raised is not None or message is not None
+            record.agent.last_failure = message
         if record.kind == AGENT and (failed or not (given_up or stopped or record.handed_over)):
             limit = text_or_none(member(error, "message")) == "Max turns exceeded"
-            records.describe_ending(record.opened.span, failed=failed, limit=limit)
+            records.describe_ending(record.span, failed=failed, limit=limit)
         record.end()
 
 
-def _raised(record: Record) -> BaseException | None:
-    """Return the exception that is being raised through a span as it ends."""
-    raised = sys.exception()
-    return None if raised is record.handled else raised
+_Opened = TypeVar("_Opened", bound=Record)

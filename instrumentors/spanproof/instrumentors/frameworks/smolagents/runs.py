@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import GeneratorType
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from opentelemetry.context import Context
 
 from spanproof.instrumentors.content.capture import Content
 from spanproof.instrumentors.content.code_tools import bind, parameters_of
-from spanproof.instrumentors.content.messages import record_agent, text_part
+from spanproof.instrumentors.content.messages import History, record_agent, text_part
 from spanproof.instrumentors.content.texts import (
     attribute,
     count_or_none,
@@ -22,11 +23,10 @@ from spanproof.instrumentors.content.texts import (
 )
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
-from spanproof.instrumentors.frameworks.smolagents.calls import definitions
-from spanproof.instrumentors.frameworks.smolagents.state import RunState, add_run, context_of_run, remove_run
-from spanproof.instrumentors.spans.contexts import attach, current, detach
+from spanproof.instrumentors.frameworks.smolagents.calls import definitions, name_of
+from spanproof.instrumentors.frameworks.smolagents.state import RUNS, Run
+from spanproof.instrumentors.spans.contexts import current, drive, run
 from spanproof.instrumentors.spans.span_start import AGENT, make_start
-from spanproof.instrumentors.spans.streams import drive
 from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
@@ -51,25 +51,14 @@ def trace_run(
         # The span starts with the first `next()`: a stream that is never read does nothing either.
         stream = original(agent, *args, **kwargs)
         return _drive(tracing, agent, call, parent, stream) if isinstance(stream, GeneratorType) else stream
-    state = _begin(tracing, agent, call, parent)
-    if state is None:
-        return original(agent, *args, **kwargs)
-    token = attach(context_of_run(state))
-    try:
-        result = original(agent, *args, **kwargs)
-    except BaseException as error:
-        _end(tracing, state, None, error)
-        raise
-    finally:
-        detach(token)
-    _end(tracing, state, result, None)
-    return result
+    opened = _open(tracing, agent, call, parent)
+    return run(
+        partial(original, agent, *args, **kwargs), opened.context_between_steps(), partial(_end, opened)
+    )
 
 
 def _drive(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context, stream: Any) -> Any:
-    state = _begin(tracing, agent, call, parent)
-    if state is None:
-        return (yield from stream)
+    opened = _open(tracing, agent, call, parent)
     answers: list[Any] = []
 
     def observe(item: Any) -> None:
@@ -78,9 +67,9 @@ def _drive(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Contex
 
     def end(failure: BaseException | None) -> None:
         answer = getattr(answers[-1], "output", None) if answers else None
-        _end(tracing, state, answer, failure, answered=bool(answers))
+        _end(opened, answer, failure, answered=bool(answers))
 
-    return (yield from drive(stream, context_of_run(state), observe, end))
+    return (yield from drive(stream, opened.context_between_steps(), observe, end))
 
 
 @shielded("smolagents.run.arguments")
@@ -88,64 +77,52 @@ def _bind_call(original: Method, args: Args, kwargs: Kwargs) -> Mapping[str, Any
     return bind(parameters_of(original).names, args, kwargs).named
 
 
-@shielded("smolagents.run.begin")
-def _begin(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context) -> RunState | None:
-    name = text_or_none(attribute(agent, "name")) or type(agent).__name__
-    opened = tracing.open(make_start(name, AGENT), parent)
-    state = RunState(opened, agent, sys.exception())
-    add_run(state)
+def _open(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context) -> Run:
+    name = name_of(agent, "name")
+    opened = tracing.open(Run, make_start(name, AGENT), parent)
+    opened.agent, opened.handled, opened.steps, opened.history = agent, sys.exception(), {}, History()
+    RUNS[id(opened)] = opened
     if opened.recording:
-        _describe(state, name, call)
-    return state
+        with shielded("smolagents.run.start"):
+            _describe(opened, name, call)
+    return opened
 
 
-@shielded("smolagents.run.describe")
-def _describe(state: RunState, name: str, call: Mapping[str, Any]) -> None:
-    agent, content = state.agent, state.opened
-    record_agent(content, name)
-    content.fact(genai.AGENT_DESCRIPTION, text_or_none(attribute(agent, "description")))
-    content.fact(genai.REQUEST_MODEL, text_or_none(attribute(agent.model, "model_id")))
-    content.fact(ours.RUN_MAX_STEPS, count_or_none(call.get("max_steps") or agent.max_steps))
-    if content.visible:
-        _describe_task(content, agent, call)
-    content.write()
+def _describe(run: Run, name: str, call: Mapping[str, Any]) -> None:
+    agent = run.agent
+    record_agent(run, name)
+    run.fact(genai.AGENT_DESCRIPTION, text_or_none(attribute(agent, "description")))
+    run.fact(genai.REQUEST_MODEL, text_or_none(attribute(agent.model, "model_id")))
+    run.fact(ours.RUN_MAX_STEPS, count_or_none(call.get("max_steps") or agent.max_steps))
+    if run.visible:
+        task = text_of(call.get("task", ""))
+        run.input(task)
+        run.messages(genai.INPUT_MESSAGES, [{"role": "user", "parts": [text_part(task)]}])
+        run.json(genai.TOOL_DEFINITIONS, definitions(agent))
+        if call.get("additional_args") is not None:
+            run.json(ours.RUN_VARIABLES, call["additional_args"])
+    run.write()
 
 
-def _describe_task(content: Content, agent: Any, call: Mapping[str, Any]) -> None:
-    task = text_of(call.get("task", ""))
-    content.input(task)
-    content.messages(genai.INPUT_MESSAGES, [{"role": "user", "parts": [text_part(task)]}])
-    content.json(genai.TOOL_DEFINITIONS, definitions(agent))
-    variables = call.get("additional_args")
-    if variables is not None:
-        content.json(ours.RUN_VARIABLES, variables)
+def _end(run: Run, result: Any, error: BaseException | None, *, answered: bool = True) -> None:
+    del RUNS[id(run)]
+    for step in [*run.steps.values()]:
+        step.close()
+        step.recording = False
+    if run.span.is_recording():
+        with shielded("smolagents.run.end"):
+            run.fact(ours.RUN_ENDING, _ending(run, error, answered=answered))
+            if error is not None:
+                run.fail(error)
+            elif answered and run.visible:
+                _record_answer(run, result)
+    run.close()
 
 
-@shielded("smolagents.run.end")
-def _end(
-    tracing: Tracing, state: RunState, result: Any, error: BaseException | None, *, answered: bool = True
-) -> None:
-    content = state.opened
-    remove_run(state)
-    try:
-        for step in [*state.steps.values()]:
-            step.opened.close()
-            step.opened.recording = False
-        if not content.span.is_recording():
-            return
-        content.fact(ours.RUN_ENDING, _ending(state, error, answered=answered))
-        if error is None and answered and content.visible:
-            _record_answer(content, result)
-        if error is not None:
-            tracing.fail(content.span, error)
-    finally:
-        content.close()
-
-
-def _ending(state: RunState, error: BaseException | None, *, answered: bool) -> str | None:
+def _ending(run: Run, error: BaseException | None, *, answered: bool) -> str | None:
     if error is not None:
         return "failed"
-    if state.max_steps_reached:
+    if run.max_steps_reached:
         return "max_steps"
     return "answered" if answered else None
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import Any, Final
 
+from opentelemetry.context import Context
 from opentelemetry.util.types import AttributeValue
 
-from spanproof.instrumentors.frameworks.diagnostics import shielded, swallowed
+from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
 from spanproof.instrumentors.frameworks.smolagents.execution import record_outcome
-from spanproof.instrumentors.frameworks.smolagents.state import PLACE, RunState, StepState, run_of
-from spanproof.instrumentors.spans.contexts import attach, detach
+from spanproof.instrumentors.frameworks.smolagents.state import PLACE, Place, Run, Step, run_of
+from spanproof.instrumentors.spans import contexts
 from spanproof.instrumentors.spans.span_start import CHAIN, SpanStart, make_start
-from spanproof.instrumentors.spans.streams import drive
-from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing
+from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
@@ -34,52 +34,43 @@ def trace_step(tracing: Tracing, original: Method, agent: Any, args: Args, kwarg
     memory_step = args[0] if args else kwargs.get("memory_step")
     if run is None or id(memory_step) in run.steps:
         return stream
-    state = _begin(tracing, run, _ACTION, getattr(memory_step, "step_number", None))
-    if state is None:
-        return stream
-    run.steps[id(memory_step)] = state
-    observe = state.observe if state.opened.visible else None
-    return drive(stream, state.opened.context, observe, partial(setattr, state, "failure"))
+    step = run.steps[id(memory_step)] = _open(tracing, run, _ACTION, memory_step)
+    observe = step.observe if step.visible else None
+    return contexts.drive(stream, step.context, observe, partial(setattr, step, "failure"))
 
 
 def trace_planning(tracing: Tracing, original: Method, agent: Any, args: Args, kwargs: Kwargs) -> Any:
     """Hook of `_generate_planning_step`: run it within a CHAIN span; it yields the step last."""
     stream = original(agent, *args, **kwargs)
     run = run_of(tracing, agent)
-    state = None if run is None else _begin(tracing, run, _PLANNING, getattr(agent, "step_number", None))
-    if run is None or state is None:
+    if run is None:
         return stream
+    step = _open(tracing, run, _PLANNING, agent)
 
     def observe(item: Any) -> None:
         if type(item).__name__ == "PlanningStep":
-            run.steps[id(item)] = state
+            run.steps[id(item)] = step
 
     def end(failure: BaseException | None) -> None:
-        if state not in run.steps.values():  # it failed or was abandoned before there was a plan to finalise
-            state.failure = failure
-            _end_unfinished(tracing, state)
+        if step not in run.steps.values():  # it failed or was abandoned before there was a plan to finalise
+            _end_unfinished(step, failure)
 
-    return drive(stream, state.opened.context, observe, end)
+    return contexts.drive(stream, step.context, observe, end)
 
 
 def trace_max_steps(tracing: Tracing, original: Method, agent: Any, args: Args, kwargs: Kwargs) -> Any:
     """Hook of `_handle_max_steps_reached`: the final answer that the model is forced to give."""
     run = run_of(tracing, agent)
-    state = None if run is None else _begin(tracing, run, _FINAL_ANSWER, getattr(agent, "step_number", None))
-    if run is None or state is None:
+    if run is None:
         return original(agent, *args, **kwargs)
     run.max_steps_reached = True
-    run.forced = state
-    token = attach(state.opened.context)
-    try:
-        return original(agent, *args, **kwargs)
-    except BaseException as error:
-        state.failure = error
-        raise
-    finally:
-        detach(token)
+    step = run.forced = _open(tracing, run, _FINAL_ANSWER, agent)
+
+    def end(_: object, failure: BaseException | None) -> None:
         run.forced = None
-        _end_unfinished(tracing, state)
+        _end_unfinished(step, failure)
+
+    return contexts.run(partial(original, agent, *args, **kwargs), step.context, end)
 
 
 def trace_finalize(tracing: Tracing, original: Method, agent: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -87,18 +78,16 @@ def trace_finalize(tracing: Tracing, original: Method, agent: Any, args: Args, k
     try:
         return original(agent, *args, **kwargs)
     finally:
-        _finish(tracing, agent, args[0] if args else kwargs.get("memory_step"))
+        run = run_of(tracing, agent)
+        if run is not None:
+            _finish(run, args[0] if args else kwargs.get("memory_step"))
 
 
-def _begin(tracing: Tracing, run: RunState, kind: str, number: object) -> StepState | None:
-    try:
-        state = StepState()
-        start = _make_start(kind, number if type(number) is int else None)
-        state.opened = tracing.open_as(OpenSpan, start, values={PLACE: (run, state, None, None)})
-    except Exception as error:  # noqa: BLE001 - the host must not see it
-        swallowed("smolagents.step.begin", error)
-        return None
-    return state
+def _open(tracing: Tracing, run: Run, kind: str, numbered: Any) -> Step:
+    number = getattr(numbered, "step_number", None)
+    step = tracing.open(Step, _make_start(kind, number if type(number) is int else None))
+    step.context = Context({**step.context, PLACE: Place(run, step)})
+    return step
 
 
 @lru_cache(maxsize=256)
@@ -112,30 +101,22 @@ def _make_start(kind: str, number: int | None) -> SpanStart:
     return make_start(name if number is None else f"{name} {number}", CHAIN, facts)
 
 
-def _finish(tracing: Tracing, agent: Any, memory_step: Any) -> None:
-    run = run_of(tracing, agent)
-    if run is None:
+def _finish(run: Run, memory_step: Any) -> None:
+    step = run.steps.pop(id(memory_step), None)
+    if step is None and type(memory_step).__name__ == "ActionStep":
+        step = run.forced
+    if step is None:
         return
-    state = run.steps.pop(id(memory_step), None)
-    if state is None and type(memory_step).__name__ == "ActionStep":
-        state = run.forced
-    if state is None:
-        return
-    try:
-        try:
-            if state.opened.recording:  # not where it ended with its run
-                record_outcome(tracing, run, state, memory_step)
-        finally:
-            state.opened.close()
-    except Exception as error:  # noqa: BLE001 - the host must not see it
-        swallowed("smolagents.step.finish", error)
+    with shielded("smolagents.step.end"):
+        if step.recording:  # not where it ended with its run
+            record_outcome(run, step, memory_step)
+    step.close()
 
 
-@shielded("smolagents.step.end")
-def _end_unfinished(tracing: Tracing, state: StepState) -> None:
+def _end_unfinished(step: Step, failure: BaseException | None) -> None:
     """End a step that was never finalised, unless it has ended: the SDK would log a warning."""
-    span = state.opened.span
-    if span.is_recording():
-        if state.failure is not None:
-            tracing.fail(span, state.failure)
-        state.opened.close()
+    if step.span.is_recording():
+        if failure is not None:
+            with shielded("smolagents.step.end"):
+                step.fail(failure)
+        step.close()
