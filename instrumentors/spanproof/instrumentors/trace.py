@@ -68,6 +68,7 @@ class _Work:
     def __init__(self, kind: str, name: str) -> None:
         self._kind = kind
         self._token: Token[Context] | None = None
+        self._returned = False
         name = text_of(name)
         facts = {_NAMES[kind]: name} if kind in _NAMES else {}
         self.opened = current_tracing().open(OpenSpan, make_start(name, kind, facts))
@@ -78,6 +79,12 @@ class _Work:
             with shielded("trace.describe"):
                 fill(self.opened)
                 self.opened.write()
+
+    def returned(self, result: Any) -> Any:
+        """Record a function's result, and return it."""
+        self._returned = True
+        self.describe(lambda content: _record_result(content, self._kind, result))
+        return result
 
     def __enter__(self) -> Self:
         self._token = attach(self.opened.context)
@@ -91,8 +98,11 @@ class _Work:
         self.end(error)
 
     def end(self, error: BaseException | None) -> None:
-        """End the span, failed where there is an error other than that the caller abandoned it."""
-        if error is not None and not was_abandoned(error):
+        """End the span, failed where there is an error of the work's own.
+
+        None is that the caller abandoned it, or what is raised after it has returned.
+        """
+        if error is not None and not self._returned and not was_abandoned(error):
             with shielded("trace.fail"):
                 self.opened.fail(error)
                 if self._kind == AGENT:
@@ -250,7 +260,7 @@ def _decorate(kind: str, name: str, function: Any) -> Any:
             "methods of the class" if isinstance(function, type) else "function itself, below its wrapper"
         )
         raise TypeError(f"{function!r} cannot be traced; decorate the {remedy}")
-    begin = partial(_Call, kind, name, parameters_of(function))
+    begin = partial(_begin, kind, name, parameters_of(function))
     shape = _shape_of(function)
     if inspect.isasyncgenfunction(shape):
         return _async_generator(begin, function)
@@ -268,28 +278,16 @@ def _shape_of(function: Callable[..., Any]) -> Callable[..., Any]:
     return function if inspect.isroutine(function) else type(function).__call__
 
 
-class _Call(_Work):
-    """One call of a decorated function."""
-
-    def __init__(
-        self, kind: str, name: str, parameters: Parameters, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> None:
-        super().__init__(kind, name)
-        self._returned = False
-        self.describe(lambda content: _record_call(content, kind, parameters, args, kwargs))
-
-    def returned(self, result: Any) -> Any:
-        """Record the result, and return it."""
-        self._returned = True
-        self.describe(lambda content: _record_result(content, self._kind, result))
-        return result
-
-    def end(self, error: BaseException | None) -> None:
-        """End the span; what is raised after the result was returned is not the function's."""
-        super().end(None if self._returned else error)
+def _begin(
+    kind: str, name: str, parameters: Parameters, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> _Work:
+    """Start the span of a call of a decorated function, and record what it is given."""
+    work = _Work(kind, name)
+    work.describe(lambda content: _record_call(content, kind, parameters, args, kwargs))
+    return work
 
 
-def _plain(begin: Callable[..., _Call], function: Callable[..., Any]) -> Callable[..., Any]:
+def _plain(begin: Callable[..., _Work], function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         with begin(args, kwargs) as call:
@@ -298,7 +296,7 @@ def _plain(begin: Callable[..., _Call], function: Callable[..., Any]) -> Callabl
     return called
 
 
-def _coroutine(begin: Callable[..., _Call], function: Callable[..., Any]) -> Callable[..., Any]:
+def _coroutine(begin: Callable[..., _Work], function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     async def awaited(*args: Any, **kwargs: Any) -> Any:
         with begin(args, kwargs) as call:
@@ -307,7 +305,7 @@ def _coroutine(begin: Callable[..., _Call], function: Callable[..., Any]) -> Cal
     return awaited
 
 
-def _generator(begin: Callable[..., _Call], function: Callable[..., Any]) -> Callable[..., Any]:
+def _generator(begin: Callable[..., _Work], function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def generated(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         call, items = begin(args, kwargs), _Items()
@@ -327,7 +325,7 @@ def _generator(begin: Callable[..., _Call], function: Callable[..., Any]) -> Cal
     return generated
 
 
-def _async_generator(begin: Callable[..., _Call], function: Callable[..., Any]) -> Callable[..., Any]:
+def _async_generator(begin: Callable[..., _Work], function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     async def generated(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
         call, items = begin(args, kwargs), _Items()

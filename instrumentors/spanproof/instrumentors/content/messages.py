@@ -141,7 +141,7 @@ def record_input(
     """
     omitted, base = (0, None) if history is None else history.find_new(content.span, [*map(key_of, given)])
     new = [read(each) for each in given[omitted:]]
-    content.messages(genai.INPUT_MESSAGES, [each.document for each in new])
+    content.json(genai.INPUT_MESSAGES, [each.document for each in new])
     if new and new[-1].document["role"] == "tool":
         content.beginning(new[-1].text)  # the tool's own span shows it whole
     elif new:
@@ -178,7 +178,7 @@ def record_output(
     content: OpenSpan, answer: Message, finish_reason: str, history: History | None = None
 ) -> None:
     """Put the model's answer onto the span."""
-    content.messages(genai.OUTPUT_MESSAGES, [{**answer.document, "finish_reason": finish_reason}])
+    content.json(genai.OUTPUT_MESSAGES, [{**answer.document, "finish_reason": finish_reason}])
     content.attributes[genai.RESPONSE_FINISH_REASONS] = (finish_reason,)
     # An answer that only calls tools shows them: a backend would show nothing.
     content.output(answer.text or answer.parts)

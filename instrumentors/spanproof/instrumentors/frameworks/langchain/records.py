@@ -91,7 +91,7 @@ def describe_chain_input(content: Content, inputs: Any, *, agent: bool) -> None:
     said = conversation.last_of(inputs, "user") if agent else None
     if said is not None:
         content.input(said.text)
-        content.messages(genai.INPUT_MESSAGES, [said.document])
+        content.json(genai.INPUT_MESSAGES, [said.document])
     else:
         state, omitted = conversation.newest(inputs)
         content.input(conversation.plain(state))
@@ -110,7 +110,7 @@ def describe_chain_output(record: RunRecord, outputs: Any) -> None:
     if said is not None:
         record.output(said.text or said.parts)
         ended = {**said.document, "finish_reason": "tool_call" if calls_tools else "stop"}
-        record.messages(genai.OUTPUT_MESSAGES, [ended])
+        record.json(genai.OUTPUT_MESSAGES, [ended])
     else:
         record.output(conversation.plain(outputs if not agent else conversation.newest(outputs)[0]))
 

@@ -179,7 +179,7 @@ def _record_output(step: Step, memory_step: Any, *, is_final: bool) -> None:
 
 def _record_error(run: Run, step: Step, error: BaseException) -> None:
     chain = chain_of(error, run.handled)
-    if step.chain and is_execution_error(error):
+    if step.chain and any(kind.__name__ == "AgentExecutionError" for kind in type(error).__mro__):
         # Raised again in this thread, the executor's exception has lost its cause; its own thread saw it.
         chain = (error, *step.chain)
     step.fail(
@@ -214,7 +214,9 @@ def chain_of(error: BaseException, outside: BaseException | None) -> tuple[BaseE
     chain: list[BaseException] = []
     at: BaseException | None = error
     # By identity: an exception may say that it equals another, or that it is false.
-    while at is not None and at is not outside and not _holds(chain, at) and len(chain) < _MAX_LINKS:
+    while at is not None and at is not outside and len(chain) < _MAX_LINKS:
+        if any(each is at for each in chain):
+            break
         chain.append(at)
         cause = at.__cause__
         at = cause if cause is not None or at.__suppress_context__ else at.__context__
@@ -224,15 +226,6 @@ def chain_of(error: BaseException, outside: BaseException | None) -> tuple[BaseE
 def real_cause(chain: tuple[BaseException, ...]) -> BaseException:
     """Return the first exception that is no wrapper; the innermost when all are."""
     return next((each for each in chain if not _is_wrapper(each)), chain[-1])
-
-
-def is_execution_error(error: BaseException) -> bool:
-    """Return whether a step failed while its code ran."""
-    return any(kind.__name__ == "AgentExecutionError" for kind in type(error).__mro__)
-
-
-def _holds(chain: list[BaseException], error: BaseException) -> bool:
-    return any(each is error for each in chain)
 
 
 def _is_wrapper(error: BaseException) -> bool:

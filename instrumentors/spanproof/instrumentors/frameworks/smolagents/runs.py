@@ -97,7 +97,7 @@ def _describe(run: Run, name: str, call: Mapping[str, Any]) -> None:
     if run.visible:
         task = text_of(call.get("task", ""))
         run.input(task)
-        run.messages(genai.INPUT_MESSAGES, [{"role": "user", "parts": [text_part(task)]}])
+        run.json(genai.INPUT_MESSAGES, [{"role": "user", "parts": [text_part(task)]}])
         run.json(genai.TOOL_DEFINITIONS, definitions(agent))
         if call.get("additional_args") is not None:
             run.json(ours.RUN_VARIABLES, call["additional_args"])
