@@ -106,7 +106,7 @@ class _Work:
             with shielded("trace.fail"):
                 self.opened.fail(error)
                 if self._kind == AGENT:
-                    self.opened.span.set_attribute(ours.RUN_ENDING, "failed")
+                    self.opened.fact(ours.RUN_ENDING, "failed")
         self.opened.close()
 
 

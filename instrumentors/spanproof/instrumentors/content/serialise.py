@@ -291,8 +291,10 @@ def _is_plain(value: object, room: int) -> bool:
                 if members > _MAX_MEMBERS:
                     return False
                 below.extend(each.values() if kind is dict else each)
-                if kind is dict and not all(type(name) is str for name in each):
-                    return False
+                for name in each if kind is dict else ():
+                    if type(name) is not str:
+                        return False
+                    room -= len(name)
             elif not (kind is int or kind is bool or each is None or (kind is float and math.isfinite(each))):
                 return False
         if room < 0:

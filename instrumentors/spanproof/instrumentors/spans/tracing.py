@@ -116,9 +116,9 @@ class OpenSpan(Content):
         span.add_event("exception", event)
         span.set_status(Status(StatusCode.ERROR, description))
 
-    def fail_untyped(self, message: str) -> None:
+    def fail_untyped(self, message: str, error_type: str = _UNKNOWN_ERROR) -> None:
         """Record that the span failed with a message of unknown exception type."""
-        self.span.set_attribute(genai.ERROR_TYPE, _UNKNOWN_ERROR)
+        self.span.set_attribute(genai.ERROR_TYPE, error_type)
         self.span.set_status(Status(StatusCode.ERROR, self.policy.permitted(message, _MAX_UNTYPED_CHARS)))
 
 

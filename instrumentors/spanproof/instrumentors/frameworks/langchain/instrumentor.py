@@ -40,6 +40,7 @@ from spanproof.instrumentors.spans.span_start import (
 )
 from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.semconv import genai, openinference
+from spanproof.semconv import spanproof as ours
 
 _INTERRUPTS = frozenset({"GraphInterrupt", "NodeInterrupt"})
 """Exceptions by which a run is suspended until somebody answers."""
@@ -161,7 +162,8 @@ class SpanHandler(BaseCallbackHandler):
         elif not _is_one_of(error, _CONTROL_FLOW):
             record.fail(error)
             if record.kind == AGENT:
-                records.mark_failed_run(record.span, error)
+                limit = type(error).__name__ == "GraphRecursionError"
+                record.fact(ours.RUN_ENDING, "max_steps" if limit else "failed")
 
     def _give_up(self, record: RunRecord) -> None:
         """End what is in progress within an abandoned run, whose ends LangChain does not all report."""

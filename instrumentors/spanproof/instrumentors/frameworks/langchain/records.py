@@ -9,7 +9,6 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, ToolMessage
 from opentelemetry.context import Context
-from opentelemetry.trace import Span, Status, StatusCode
 
 from spanproof.instrumentors.content.capture import Content
 from spanproof.instrumentors.content.code_tools import record_call
@@ -62,7 +61,6 @@ class RunRecord(OpenSpan):
 
 _HANDLED_FAILURE = "tool_error"
 """`error.type` of a tool whose exception was made into its answer; LangChain does not say which it was."""
-_MAX_STATUS_CHARS = 4_096
 
 
 def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], default: str) -> str:
@@ -115,12 +113,6 @@ def describe_chain_output(record: RunRecord, outputs: Any) -> None:
         record.output(conversation.plain(outputs if not agent else conversation.newest(outputs)[0]))
 
 
-def mark_failed_run(span: Span, error: BaseException) -> None:
-    """Record the ending of an agent's run that raised."""
-    limit = type(error).__name__ == "GraphRecursionError"
-    span.set_attribute(ours.RUN_ENDING, "max_steps" if limit else "failed")
-
-
 def describe_call(record: RunRecord, given: Mapping[str, Any], messages: Sequence[Any]) -> None:
     """Record what a model is given: messages, or prompts as texts."""
     for name, value in items(given.get("invocation_params")):
@@ -167,7 +159,7 @@ def describe_tool_result(record: RunRecord, output: Any) -> None:
         if genai.TOOL_CALL_ID not in record.attributes:  # langchain-core 1.0 did not give it at the start
             record.fact(genai.TOOL_CALL_ID, text_or_none(output.tool_call_id))
         if output.status == "error":
-            _mark_handled_failure(record, output)
+            record.fail_untyped(text_of(output.content), _HANDLED_FAILURE)
     record.result_type(result)
     if record.visible:
         record.output_json(genai.TOOL_CALL_RESULT, conversation.plain(result))
@@ -175,15 +167,7 @@ def describe_tool_result(record: RunRecord, output: Any) -> None:
 
 def describe_documents(record: RunRecord, documents: Sequence[Any]) -> None:
     """Record the documents that a retriever found."""
-    if record.visible:
-        record.output([text_of(attribute(each, "page_content", each)) for each in elements(documents)])
-
-
-def _mark_handled_failure(content: OpenSpan, output: ToolMessage) -> None:
-    """Mark a tool as failed whose exception became its answer."""
-    said = content.policy.permitted(text_of(output.content), _MAX_STATUS_CHARS)
-    content.span.set_attribute(genai.ERROR_TYPE, _HANDLED_FAILURE)
-    content.span.set_status(Status(StatusCode.ERROR, said))
+    record.output([text_of(attribute(each, "page_content", each)) for each in elements(documents)])
 
 
 def _arguments(inputs: Any, input_str: Any) -> Mapping[str, Any]:

@@ -24,6 +24,7 @@ from spanproof.instrumentors.spans.contexts import attach, current, detach
 from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, LLM, TOOL, make_start
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing, was_abandoned
 from spanproof.semconv import genai
+from spanproof.semconv import spanproof as ours
 
 _KINDS = {
     "agent": AGENT,
@@ -252,7 +253,7 @@ class SpanProcessor(TracingProcessor):
             record.agent.last_failure = message
         if record.kind == AGENT and (failed or not (given_up or stopped or record.handed_over)):
             limit = text_or_none(member(error, "message")) == "Max turns exceeded"
-            records.describe_ending(record.span, failed=failed, limit=limit)
+            record.fact(ours.RUN_ENDING, "max_steps" if limit else "failed" if failed else "answered")
         record.end()
 
 

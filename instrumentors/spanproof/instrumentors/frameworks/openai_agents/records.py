@@ -8,8 +8,6 @@ from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
 
-from opentelemetry.trace import Span
-
 from spanproof.instrumentors.content.capture import Content
 from spanproof.instrumentors.content.code_tools import record_call
 from spanproof.instrumentors.content.messages import (
@@ -63,11 +61,6 @@ def describe_workflow(content: Content, question: str | None, answered: str | No
         content.input(question)
     if answered is not None:
         content.output(answered)
-
-
-def describe_ending(span: Span, *, failed: bool, limit: bool) -> None:
-    """Record how an agent's run ended."""
-    span.set_attribute(ours.RUN_ENDING, "max_steps" if limit else "failed" if failed else "answered")
 
 
 def describe_call(content: OpenSpan, data: Any, history: History) -> tuple[str | None, str | None]:
