@@ -130,10 +130,10 @@ class Content:
         if not redacted and self._is_marked(ours.CODE_SOURCE, ours.CONTENT_TRUNCATED):
             self.attributes[ours.CODE_SHA256] = sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
 
-    def json(self, name: str, value: object) -> None:
-        """Set a value as JSON with its true type: the string `42` is `"42"`."""
+    def json(self, name: str, value: object, *, plain: bool = False) -> None:
+        """Set a value as JSON with its true type: the string `42` is `"42"`; `plain` as `encode` takes it."""
         if self.visible:
-            self._json(name, value)
+            self._json(name, value, plain=plain)
 
     def document(self, name: str, mime_name: str, value: object) -> None:
         """Set a string as text, everything else as JSON, and its MIME type."""
@@ -222,8 +222,8 @@ class Content:
         if self._marks:
             self._marks += tuple((mark, shown) for mark, marked in self._marks if marked == name)
 
-    def _json(self, name: str, value: object) -> None:
-        encoded = encode(value, self.policy.max_value_chars, self.policy.redactor(name))
+    def _json(self, name: str, value: object, *, plain: bool = False) -> None:
+        encoded = encode(value, self.policy.max_value_chars, self.policy.redactor(name), plain=plain)
         self.attributes[name] = encoded.text
         for mark, holds in (
             (ours.CONTENT_TRUNCATED, encoded.truncated),

@@ -141,7 +141,7 @@ def record_input(
     """
     omitted, base = (0, None) if history is None else history.find_new(content.span, [*map(key_of, given)])
     new = [read(each) for each in given[omitted:]]
-    content.json(genai.INPUT_MESSAGES, [each.document for each in new])
+    _record_messages(content, genai.INPUT_MESSAGES, [each.document for each in new])
     if new and new[-1].document["role"] == "tool":
         content.beginning(new[-1].text)  # the tool's own span shows it whole
     elif new:
@@ -178,12 +178,18 @@ def record_output(
     content: OpenSpan, answer: Message, finish_reason: str, history: History | None = None
 ) -> None:
     """Put the model's answer onto the span."""
-    content.json(genai.OUTPUT_MESSAGES, [{**answer.document, "finish_reason": finish_reason}])
+    _record_messages(content, genai.OUTPUT_MESSAGES, [{**answer.document, "finish_reason": finish_reason}])
     content.attributes[genai.RESPONSE_FINISH_REASONS] = (finish_reason,)
     # An answer that only calls tools shows them: a backend would show nothing.
     content.output(answer.text or answer.parts)
     if history is not None:
         history.add_answers(content.span, [answer.key])
+
+
+def _record_messages(content: OpenSpan, name: str, documents: list[dict[str, Any]]) -> None:
+    # Only arguments and results are the host's values.
+    plain = all(part["type"] == "text" for each in documents for part in each["parts"])
+    content.json(name, documents, plain=plain)
 
 
 def _common(known: Sequence[Hashable], now: Sequence[Hashable]) -> int:

@@ -61,16 +61,19 @@ class Encoded:
     redacted: bool = False
 
 
-def encode(value: object, max_chars: int, redaction: Redactor | None = None) -> Encoded:
+def encode(
+    value: object, max_chars: int, redaction: Redactor | None = None, *, plain: bool = False
+) -> Encoded:
     """Return the value as JSON whose texts are no longer than `max_chars` in all.
 
-    What is over that is cut inside the document, so that what remains is still JSON.
+    What is over that is cut inside the document, so that what remains is still JSON. A value that is known to
+    be `plain`, of JSON's own types, is not looked through for others.
     """
     if redaction is not None and redaction.hides_all:
         return Encoded(encode_json(redaction.replacement), redacted=True)
-    plain = plain_json(value, max_chars) if redaction is None else None
-    if plain is not None:
-        return Encoded(plain)
+    written = plain_json(value, max_chars, checked=plain) if redaction is None else None
+    if written is not None:
+        return Encoded(written)
     walk = _Walk(max_chars, redaction)
     text = well_formed(encode_json(walk.plain(value, 0, walk.paths)))
     return Encoded(text, walk.lossy, walk.truncated, walk.redacted)
@@ -262,10 +265,10 @@ _MAX_PLAIN_DEPTH = 254
 """Nesting that orjson writes; a circular value gets no further either."""
 
 
-def plain_json(value: object, max_chars: int) -> str | None:
+def plain_json(value: object, max_chars: int, *, checked: bool = False) -> str | None:
     """Return JSON of a plain value that is no longer than this, None of any other."""
     try:
-        if not _is_plain(value, max_chars):
+        if not checked and not _is_plain(value, max_chars):
             return None
         written: Any = _dumps(value)
         text = well_formed(written) if type(written) is str else written.decode()

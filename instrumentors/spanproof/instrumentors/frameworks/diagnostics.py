@@ -110,8 +110,10 @@ class shielded:  # noqa: N801 - a decorator, like `suppress`
 
         @wraps(function)
         def call(*args: _P.args, **kwargs: _P.kwargs) -> _T | None:
-            with self:
+            try:
                 return function(*args, **kwargs)
-            return None
+            except Exception as error:  # noqa: BLE001 - the host must not see it
+                swallowed(self._place, error)
+                return None
 
         return call

@@ -8,10 +8,9 @@ value.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Iterator
-from contextlib import suppress
 from contextvars import Token
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from opentelemetry.context import Context, attach
 from opentelemetry.context import detach as api_detach
@@ -23,6 +22,7 @@ from spanproof.instrumentors.frameworks.diagnostics import shielded
 __all__ = ["DrivenIterator", "attach", "current", "detach", "drive", "run", "run_async"]
 
 _T = TypeVar("_T")
+_OURS: Final = shielded("streams")
 
 
 def detach(token: Token[Context]) -> None:
@@ -32,11 +32,13 @@ def detach(token: Token[Context]) -> None:
     current there, and the API's `detach` would log a traceback on the agent's console.
     """
     variable: Any = getattr(token, "var", None)
-    if variable is None:  # a context implementation named by `OTEL_PYTHON_CONTEXT`
-        api_detach(token)
-        return
-    with suppress(ValueError, RuntimeError):
-        variable.reset(token)
+    try:
+        if variable is None:  # a context implementation named by `OTEL_PYTHON_CONTEXT`
+            api_detach(token)
+        else:
+            variable.reset(token)
+    except (ValueError, RuntimeError):
+        pass
 
 
 def run(
@@ -101,7 +103,7 @@ def drive(
             finally:
                 detach(token)
             if on_item is not None:
-                with shielded("streams"):
+                with _OURS:
                     on_item(item)
             try:
                 sent = yield item
@@ -125,7 +127,7 @@ def drive(
         failure = None if abandoned else error
         raise
     finally:
-        with shielded("streams"):
+        with _OURS:
             on_end(failure)
 
 

@@ -19,7 +19,7 @@ from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content.capture import Content, ContentPolicy, policy_from
 from spanproof.instrumentors.content.texts import text_of
-from spanproof.instrumentors.frameworks.diagnostics import shielded
+from spanproof.instrumentors.frameworks.diagnostics import shielded, swallowed
 from spanproof.instrumentors.spans.cohort import COHORT_KEY, cohort_attributes
 from spanproof.instrumentors.spans.contexts import current
 from spanproof.instrumentors.spans.environment import environment_facts
@@ -174,9 +174,11 @@ class Tracing:
         context = current() if parent is None else parent
         if COHORT_KEY in context:
             start = start._replace(attributes={**cohort_attributes(context), **start.attributes})
-        span: Span = trace.INVALID_SPAN
-        with shielded(f"{self.scope}.start"):
+        try:
             span = self._start_span(start, context, links)
+        except Exception as error:  # noqa: BLE001 - a sampler or processor of the host's
+            swallowed("span.start", error)
+            span = trace.INVALID_SPAN
         recording = span.is_recording()
         within: dict[str, object] = {**context}
         # An application's own trace goes on through a run of ours that is not sampled.
