@@ -55,7 +55,7 @@ class ContentPolicy:
 
     def redactor(self, name: str) -> Redactor | None:
         """Return what redacts an attribute, None when nothing does."""
-        return redactor_of(self.redaction, name)
+        return None if self.redaction is None else redactor_of(self.redaction, name)
 
     def permitted(self, text: str, max_chars: int, name: str = genai.EXCEPTION_MESSAGE) -> str | None:
         """Return what may be recorded of a message or stack trace, None when nothing may."""
@@ -117,7 +117,7 @@ class Content:
     def text(self, name: str, value: object) -> None:
         """Set a text, or the `repr` of another value."""
         if self.visible:
-            self._put(name, text_of(value), self.policy.max_value_chars)
+            self._put(name, value if type(value) is str else text_of(value), self.policy.max_value_chars)
 
     def code(self, source: str, language: str | None) -> None:
         """Set code that ran, with its digest where it is clipped."""

@@ -10,19 +10,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Iterator
 from contextvars import Token
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from opentelemetry.context import Context, attach
 from opentelemetry.context import detach as api_detach
 from opentelemetry.context import get_current as current
 
 from spanproof.instrumentors.frameworks.delegate import Delegate
-from spanproof.instrumentors.frameworks.diagnostics import shielded
+from spanproof.instrumentors.frameworks.diagnostics import swallowed
 
 __all__ = ["DrivenIterator", "attach", "current", "detach", "drive", "run", "run_async"]
 
 _T = TypeVar("_T")
-_OURS: Final = shielded("streams")
 
 
 def detach(token: Token[Context]) -> None:
@@ -103,8 +102,7 @@ def drive(
             finally:
                 detach(token)
             if on_item is not None:
-                with _OURS:
-                    on_item(item)
+                _call(on_item, item)
             try:
                 sent = yield item
             except GeneratorExit:
@@ -127,8 +125,14 @@ def drive(
         failure = None if abandoned else error
         raise
     finally:
-        with _OURS:
-            on_end(failure)
+        _call(on_end, failure)
+
+
+def _call(callback: Callable[[Any], object], value: Any) -> None:
+    try:
+        callback(value)
+    except Exception as error:  # noqa: BLE001 - ours, so the host must not see it
+        swallowed("streams", error)
 
 
 class DrivenIterator(Delegate):

@@ -135,10 +135,9 @@ def span_starter(tracer: trace.Tracer) -> StartSpan:
         if links or not isinstance(above, ReadableSpan) or sdk_tracer.sampler is not keeping:
             return start_sdk_span(start, context, links)
         config = getattr(sdk_tracer, "_tracer_config", None)  # old releases have none
-        parent = above.get_span_context()
-        if parent is None or not (parent.is_valid and parent.trace_flags & _SAMPLED):
-            return start_sdk_span(start, context, links)
-        if config is not None and not config.is_enabled:
+        parent: Any = above._context
+        trace_id, _, _, flags, state, is_valid = parent
+        if not (is_valid and flags & _SAMPLED) or (config is not None and not config.is_enabled):
             return start_sdk_span(start, context, links)
         # No constructor: it would build what is not needed.
         span: Any = object.__new__(kind)
@@ -150,8 +149,7 @@ def span_starter(tracer: trace.Tracer) -> StartSpan:
         draw = sdk_tracer.id_generator.generate_span_id
         if getattr(draw, "__func__", None) is _SEEDED_BY_THE_HOST:
             draw = _UNSEEDED.generate_span_id
-        flags, state = parent.trace_flags, parent.trace_state
-        span._context = SpanContext(parent.trace_id, draw(), False, flags, state)  # noqa: FBT003
+        span._context = SpanContext(trace_id, draw(), False, flags, state)  # noqa: FBT003
         span._start_time = time_ns()
         span._span_processor.on_start(span, parent_context=context)
         return span  # type: ignore[no-any-return]
@@ -193,6 +191,6 @@ def _is_supported(tracer: Any) -> bool:
         sdk = object.__new__(kind)
         Span.__init__(sdk, "", context, resource=tracer.resource, limits=limits)
         known = _SET_AT_START | _BUILT_LATER | vars(kind).keys()
-        return vars(sdk).keys() <= known
+        return vars(sdk).keys() <= known and tuple(context)[:3] == (1, 2, False) and context[5:] == (True,)
     except Exception:  # noqa: BLE001 - an SDK that differs; its own spans serve
         return False

@@ -49,11 +49,10 @@ def trace_tool(
     ):  # a helper called without an agent or a span around it would be noise
         return original(tool, *args, **kwargs)
     name = name_of(tool, "name")
-    inner = {PLACE: place._replace(called=tool, method=original)}
+    inner = {PLACE: Place(place.run, place.step, tool, original)}
     opened = tracing.open(OpenSpan, make_tool_start(name, tool_type), parent, values=inner)
     if opened.recording and opened.visible:
-        with shielded("smolagents.tool.start"):
-            _record_tool_arguments(opened, tool, name, args, kwargs)
+        _record_tool_arguments(opened, tool, name, args, kwargs)
     end = partial(_end_call, opened, place.run, _record_tool_result)
     return run(partial(original, tool, *args, **kwargs), opened.context, end)
 
@@ -86,7 +85,7 @@ def trace_stream(tracing: Tracing, original: Method, model: Any, args: Args, kwa
     if place is MUTED:
         return original(model, *args, **kwargs)
     # A method that returns its parent's stream calls it here, before the span starts.
-    token = attach(Context({**current(), PLACE: place._replace(called=model, method=original)}))
+    token = attach(Context({**current(), PLACE: Place(place.run, place.step, model, original)}))
     try:
         stream = original(model, *args, **kwargs)
     finally:
@@ -125,11 +124,10 @@ def _open_model_call(
     args: Args,
     kwargs: Kwargs,
 ) -> OpenSpan:
-    inner = {PLACE: place._replace(called=model, method=method)}
+    inner = {PLACE: Place(place.run, place.step, model, method)}
     opened = tracing.open(OpenSpan, make_model_start(name_of(model, "model_id")), parent, values=inner)
     if opened.recording:
-        with shielded("smolagents.model.start"):
-            _record_question(opened, place.run, model, args, kwargs)
+        _record_question(opened, place.run, model, args, kwargs)
     return opened
 
 
@@ -155,6 +153,7 @@ def name_of(member: Any, attribute_name: str) -> str:
     return text_or_none(attribute(member, attribute_name)) or type(member).__name__
 
 
+@shielded("smolagents.model.start")
 def _record_question(opened: OpenSpan, run: Run | None, model: Any, args: Args, kwargs: Kwargs) -> None:
     own = attribute(model, "kwargs")
     parameters = {**own, **kwargs} if type(own) is dict else kwargs
@@ -163,7 +162,7 @@ def _record_question(opened: OpenSpan, run: Run | None, model: Any, args: Args, 
             opened.fact(name, number_or_none(parameters[parameter]))
     stops = tuple(elements(kwargs.get("stop_sequences")))
     known = run.stops if run is not None else ()
-    if all(type(each) is str for each in stops) and stops != known:  # on the calls of a run where it changes
+    if stops != known and all(type(each) is str for each in stops):  # on the calls of a run where it changes
         opened.attributes[genai.REQUEST_STOP_SEQUENCES] = stops
         if run is not None:
             run.stops = stops
@@ -204,6 +203,7 @@ def definitions(agent: Any) -> list[dict[str, Any]]:
     ]
 
 
+@shielded("smolagents.tool.start")
 def _record_tool_arguments(content: OpenSpan, tool: Any, name: str, args: Args, kwargs: Kwargs) -> None:
     """Record the arguments before the call, which may change them."""
     bound = _bind_tool(tool, args, kwargs)

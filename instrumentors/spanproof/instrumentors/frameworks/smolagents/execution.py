@@ -125,6 +125,7 @@ def _note_failure(step: Step, error: BaseException) -> None:
         step.chain = chain
 
 
+@shielded("smolagents.step.end")
 def record_outcome(run: Run, step: Step, memory_step: Any) -> None:
     """Record a step from its memory step and from what was observed of the executor."""
     if type(memory_step).__name__ == "PlanningStep":

@@ -107,9 +107,8 @@ def _finish(run: Run, memory_step: Any) -> None:
         step = run.forced
     if step is None:
         return
-    with shielded("smolagents.step.end"):
-        if step.recording:  # not where it ended with its run
-            record_outcome(run, step, memory_step)
+    if step.recording:  # not where it ended with its run
+        record_outcome(run, step, memory_step)
     step.close()
 
 
