@@ -19,7 +19,7 @@ from opentelemetry.context import get_current as current
 from spanproof.instrumentors.frameworks.delegate import Delegate
 from spanproof.instrumentors.frameworks.diagnostics import swallowed
 
-__all__ = ["DrivenIterator", "attach", "current", "detach", "drive", "run", "run_async"]
+__all__ = ["DrivenIterator", "attach", "current", "detach", "drive", "run_within", "run_within_async"]
 
 _T = TypeVar("_T")
 
@@ -40,7 +40,7 @@ def detach(token: Token[Context]) -> None:
         pass
 
 
-def run(
+def run_within(
     work: Callable[[], _T], context: Context, on_end: Callable[[_T | None, BaseException | None], object]
 ) -> _T:
     """Return what `work` returns within `context`; `on_end` is called with its result, or what it raised."""
@@ -56,12 +56,12 @@ def run(
     return result
 
 
-async def run_async(
+async def run_within_async(
     work: Callable[[], Awaitable[_T]],
     context: Context,
     on_end: Callable[[_T | None, BaseException | None], object],
 ) -> _T:
-    """Do as `run` for a coroutine."""
+    """Do as `run_within` for a coroutine."""
     token = attach(context)
     try:
         result = await work()

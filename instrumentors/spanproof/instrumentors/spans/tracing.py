@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
+from contextvars import Token
 from importlib.metadata import version
 from typing import Final, TypeVar
 
@@ -21,7 +22,7 @@ from spanproof.instrumentors.content.capture import Content, ContentPolicy, poli
 from spanproof.instrumentors.content.texts import text_of
 from spanproof.instrumentors.frameworks.diagnostics import shielded, swallowed
 from spanproof.instrumentors.spans.cohort import COHORT_KEY, cohort_attributes
-from spanproof.instrumentors.spans.contexts import current
+from spanproof.instrumentors.spans.contexts import attach, current, detach
 from spanproof.instrumentors.spans.environment import environment_facts
 from spanproof.instrumentors.spans.fast_span import SPAN_KEY, set_attributes, span_starter
 from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, TOOL, SpanStart
@@ -52,6 +53,7 @@ class OpenSpan(Content):
     """
 
     outermost = False
+    _token: Token[Context] | None = None
 
     def __init__(self, policy: ContentPolicy, span: Span, context: Context, *, recording: bool) -> None:
         super().__init__(policy)
@@ -63,6 +65,10 @@ class OpenSpan(Content):
         """Put the attributes gathered so far onto the span."""
         set_attributes(self.span, self.finished())
 
+    def enter(self) -> None:
+        """Make the context current until the span is closed, if that is in the same thread and task."""
+        self._token = attach(self.context)
+
     @shielded("span.end")
     def close(self) -> None:
         """Write the attributes gathered so far and end the span.
@@ -70,7 +76,9 @@ class OpenSpan(Content):
         The context is dropped because it may hold this object and the agent: such a cycle would keep the
         agent's memory until the garbage collector runs.
         """
-        self.context = _NO_CONTEXT
+        if self._token is not None and current() is self.context:
+            detach(self._token)
+        self.context, self._token = _NO_CONTEXT, None
         if self.outermost and self.recording and self.policy.environment:
             with shielded("environment"):
                 trace_id = self.span.get_span_context().trace_id

@@ -26,7 +26,6 @@ from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.langchain import records
 from spanproof.instrumentors.frameworks.langchain.records import RunRecord
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
-from spanproof.instrumentors.spans.contexts import attach, current, detach
 from spanproof.instrumentors.spans.span_start import (
     AGENT,
     CHAIN,
@@ -122,7 +121,7 @@ class SpanHandler(BaseCallbackHandler):
         name = records.run_name(serialized, given, "tool")
         record = self._open(name, TOOL, make_tool_start(name), given)
         if record is not None:
-            record.token = attach(record.context)
+            record.enter()
             if record.recording:
                 records.describe_tool_call(record, name, input_str, given)
 
@@ -144,7 +143,7 @@ class SpanHandler(BaseCallbackHandler):
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **given: Any) -> None:
         """A runnable has raised, or was left."""
-        record = self._end(run_id)
+        record = self._runs.pop(run_id, None)
         if record is not None:
             with shielded("langchain.error"):
                 self._describe_error(record, error)
@@ -169,7 +168,7 @@ class SpanHandler(BaseCallbackHandler):
         """End what is in progress within an abandoned run, whose ends LangChain does not all report."""
         for run_id, each in [*self._runs.items()]:
             if record in _runs_above(each):
-                self._end(run_id)
+                self._runs.pop(run_id, None)
                 each.close()
 
     def _finish(
@@ -180,7 +179,7 @@ class SpanHandler(BaseCallbackHandler):
         result: Any,
     ) -> None:
         """End a run's span by what it has come to."""
-        record = self._end(given["run_id"])
+        record = self._runs.pop(given["run_id"], None)
         if record is not None:
             with shielded(place):
                 if record.recording:
@@ -202,18 +201,10 @@ class SpanHandler(BaseCallbackHandler):
         record.history = History() if parent is None else parent.history
         if len(self._runs) >= _MAX_GOING_ON:
             with suppress(StopIteration, RuntimeError):  # another thread's run has ended or begun meanwhile
-                oldest = self._end(next(iter(self._runs)))
+                oldest = self._runs.pop(next(iter(self._runs)), None)
                 if oldest is not None:
                     oldest.close()
         self._runs[given["run_id"]] = record
-        return record
-
-    def _end(self, run_id: UUID | None) -> RunRecord | None:
-        """Remove and return the record of a run that ends; None where there is none."""
-        record = self._runs.pop(run_id, None)
-        # A callback may come in another task, where the context was never attached.
-        if record is not None and record.token is not None and current() is record.context:
-            detach(record.token)
         return record
 
     def _promote(self, record: RunRecord) -> None:

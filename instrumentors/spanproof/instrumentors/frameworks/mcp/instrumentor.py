@@ -20,7 +20,7 @@ from spanproof.instrumentors.content.texts import attribute, elements, member, t
 from spanproof.instrumentors.frameworks import patching
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
-from spanproof.instrumentors.spans.contexts import current, run_async
+from spanproof.instrumentors.spans.contexts import current, run_within_async
 from spanproof.instrumentors.spans.span_start import CHAIN, make_start, make_tool_start
 from spanproof.instrumentors.spans.tracing import OpenSpan, was_abandoned
 from spanproof.semconv import genai
@@ -122,7 +122,7 @@ class Instrumentor(patching.Instrumentor):
 
 
 async def _record(call: _Call | None, work: Callable[[], Awaitable[Any]]) -> Any:
-    return await (work() if call is None else run_async(work, call.context, partial(_end, call)))
+    return await (work() if call is None else run_within_async(work, call.context, partial(_end, call)))
 
 
 def _end(call: _Call, result: object, error: BaseException | None) -> None:

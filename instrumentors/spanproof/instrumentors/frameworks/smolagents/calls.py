@@ -29,7 +29,7 @@ from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
 from spanproof.instrumentors.frameworks.smolagents import conversation
 from spanproof.instrumentors.frameworks.smolagents.execution import chain_of, real_cause
 from spanproof.instrumentors.frameworks.smolagents.state import MUTED, PLACE, Place, Run, locate_call
-from spanproof.instrumentors.spans.contexts import DrivenIterator, attach, current, detach, drive, run
+from spanproof.instrumentors.spans.contexts import DrivenIterator, attach, current, detach, drive, run_within
 from spanproof.instrumentors.spans.span_start import make_model_start, make_tool_start
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing
 from spanproof.semconv import genai
@@ -54,7 +54,7 @@ def trace_tool(
     if opened.recording and opened.visible:
         _record_tool_arguments(opened, tool, name, args, kwargs)
     end = partial(_end_call, opened, place.run, _record_tool_result)
-    return run(partial(original, tool, *args, **kwargs), opened.context, end)
+    return run_within(partial(original, tool, *args, **kwargs), opened.context, end)
 
 
 def trace_model(tracing: Tracing, original: Method, model: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -64,7 +64,7 @@ def trace_model(tracing: Tracing, original: Method, model: Any, args: Args, kwar
         return original(model, *args, **kwargs)
     opened = _open_model_call(tracing, parent, place, original, model, args, kwargs)
     end = partial(_end_call, opened, place.run, _record_answer)
-    return run(partial(original, model, *args, **kwargs), opened.context, end)
+    return run_within(partial(original, model, *args, **kwargs), opened.context, end)
 
 
 def adopt_and_call(

@@ -11,7 +11,7 @@ from typing import Any
 
 from spanproof.instrumentors.frameworks import patching
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.frameworks.smolagents import calls, execution, runs, steps
+from spanproof.instrumentors.frameworks.smolagents import calls, execution, runs
 
 _HOOKS = ("run", "__call__", "_finalize_step", "_generate_planning_step", "_handle_max_steps_reached")
 
@@ -39,9 +39,9 @@ class Instrumentor(patching.Instrumentor):
         hooks: list[tuple[Any, str, patching.Hook]] = [
             (base, "run", partial(runs.trace_run, tracing, self.adopt)),
             (base, "__call__", partial(calls.trace_tool, tracing, "agent")),
-            (base, "_finalize_step", partial(steps.trace_finalize, tracing)),
-            (base, "_generate_planning_step", partial(steps.trace_planning, tracing)),
-            (base, "_handle_max_steps_reached", partial(steps.trace_max_steps, tracing)),
+            (base, "_finalize_step", partial(runs.trace_finalize, tracing)),
+            (base, "_generate_planning_step", partial(runs.trace_planning, tracing)),
+            (base, "_handle_max_steps_reached", partial(runs.trace_max_steps, tracing)),
             (local_python_executor, "timeout", execution.carry_context),
             (smolagents.Tool, "__call__", partial(calls.trace_tool, tracing, "function")),
             (smolagents.Model, "__call__", partial(calls.adopt_and_call, self.adopt_model)),
@@ -53,7 +53,7 @@ class Instrumentor(patching.Instrumentor):
     def adopt(self, agent: Any) -> None:
         """Instrument the classes of an agent's parts."""
         replace, tracing = self.patches.replace_inherited, self.tracing
-        replace(type(agent), "_step_stream", partial(steps.trace_step, tracing))
+        replace(type(agent), "_step_stream", partial(runs.trace_step, tracing))
         self.adopt_model(agent.model)
         for tool in (agent.tools or {}).values():
             replace(type(tool), "__call__", partial(calls.trace_tool, tracing, "function"))

@@ -1,14 +1,20 @@
-"""The AGENT span: one per `run()`, also when it streams."""
+"""The AGENT span of each run, also when it streams, and the CHAIN spans of its steps.
+
+A step's span has the code as it ran and its result. It starts with `_step_stream` (or the planning generator,
+or the forced final answer) and ends in `_finalize_step`, through which every ActionStep and PlanningStep
+passes, failures of final checks included.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from types import GeneratorType
 from typing import Any, Final
 
 from opentelemetry.context import Context
+from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content.capture import Content
 from spanproof.instrumentors.content.code_tools import bind, parameters_of
@@ -24,9 +30,10 @@ from spanproof.instrumentors.content.texts import (
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
 from spanproof.instrumentors.frameworks.smolagents.calls import definitions, name_of
-from spanproof.instrumentors.frameworks.smolagents.state import RUNS, Run
-from spanproof.instrumentors.spans.contexts import current, drive, run
-from spanproof.instrumentors.spans.span_start import AGENT, make_start
+from spanproof.instrumentors.frameworks.smolagents.execution import record_outcome
+from spanproof.instrumentors.frameworks.smolagents.state import PLACE, RUNS, Place, Run, Step, run_of
+from spanproof.instrumentors.spans.contexts import current, drive, run_within
+from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, SpanStart, make_start
 from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
@@ -52,7 +59,7 @@ def trace_run(
         stream = original(agent, *args, **kwargs)
         return _drive(tracing, agent, call, parent, stream) if isinstance(stream, GeneratorType) else stream
     opened = _open(tracing, agent, call, parent)
-    return run(
+    return run_within(
         partial(original, agent, *args, **kwargs), opened.context_between_steps(), partial(_end, opened)
     )
 
@@ -132,3 +139,102 @@ def _record_answer(content: Content, result: Any) -> None:
     content.output(output)
     part = text_part(text_of(output)) if is_a(output, str) else {"type": "json", "content": output}
     content.json(genai.OUTPUT_MESSAGES, [{"role": "assistant", "parts": [part], "finish_reason": "stop"}])
+
+
+_ACTION: Final = "action"
+_PLANNING: Final = "planning"
+_FINAL_ANSWER: Final = "final_answer"
+
+
+def trace_step(tracing: Tracing, original: Method, agent: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Hook of `_step_stream`: run it within a CHAIN span that stays open until the step is finalised."""
+    stream = original(agent, *args, **kwargs)
+    run = run_of(tracing, agent)
+    memory_step = args[0] if args else kwargs.get("memory_step")
+    if run is None or id(memory_step) in run.steps:
+        return stream
+    step = run.steps[id(memory_step)] = _open_step(tracing, run, _ACTION, memory_step)
+    observe = step.observe if step.visible else None
+    return drive(stream, step.context, observe, partial(setattr, step, "failure"))
+
+
+def trace_planning(tracing: Tracing, original: Method, agent: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Hook of `_generate_planning_step`: run it within a CHAIN span; it yields the step last."""
+    stream = original(agent, *args, **kwargs)
+    run = run_of(tracing, agent)
+    if run is None:
+        return stream
+    step = _open_step(tracing, run, _PLANNING, agent)
+
+    def observe(item: Any) -> None:
+        if type(item).__name__ == "PlanningStep":
+            run.steps[id(item)] = step
+
+    def end(failure: BaseException | None) -> None:
+        if step not in run.steps.values():  # it failed or was abandoned before there was a plan to finalise
+            _end_unfinished(step, failure)
+
+    return drive(stream, step.context, observe, end)
+
+
+def trace_max_steps(tracing: Tracing, original: Method, agent: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Hook of `_handle_max_steps_reached`: the final answer that the model is forced to give."""
+    run = run_of(tracing, agent)
+    if run is None:
+        return original(agent, *args, **kwargs)
+    run.max_steps_reached = True
+    step = run.forced = _open_step(tracing, run, _FINAL_ANSWER, agent)
+
+    def end(_: object, failure: BaseException | None) -> None:
+        run.forced = None
+        _end_unfinished(step, failure)
+
+    return run_within(partial(original, agent, *args, **kwargs), step.context, end)
+
+
+def trace_finalize(tracing: Tracing, original: Method, agent: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Hook of `_finalize_step`, after which a step's span is complete."""
+    try:
+        return original(agent, *args, **kwargs)
+    finally:
+        run = run_of(tracing, agent)
+        if run is not None:
+            _finish(run, args[0] if args else kwargs.get("memory_step"))
+
+
+def _open_step(tracing: Tracing, run: Run, kind: str, numbered: Any) -> Step:
+    number = getattr(numbered, "step_number", None)
+    step = tracing.open(Step, _step_start(kind, number if type(number) is int else None))
+    step.context = Context({**step.context, PLACE: Place(run, step)})
+    return step
+
+
+@lru_cache(maxsize=256)
+def _step_start(kind: str, number: int | None) -> SpanStart:
+    facts: dict[str, AttributeValue] = {ours.STEP_KIND: kind}
+    if number is not None:
+        facts[ours.STEP_NUMBER] = number
+    if kind == _PLANNING:
+        facts[genai.OPERATION_NAME] = genai.OPERATION_PLAN
+    name = "step" if kind == _ACTION else kind.replace("_", " ")
+    return make_start(name if number is None else f"{name} {number}", CHAIN, facts)
+
+
+def _finish(run: Run, memory_step: Any) -> None:
+    step = run.steps.pop(id(memory_step), None)
+    if step is None and type(memory_step).__name__ == "ActionStep":
+        step = run.forced
+    if step is None:
+        return
+    if step.recording:  # not where it ended with its run
+        record_outcome(run, step, memory_step)
+    step.close()
+
+
+def _end_unfinished(step: Step, failure: BaseException | None) -> None:
+    """End a step that was never finalised, unless it has ended: the SDK would log a warning."""
+    if step.span.is_recording():
+        if failure is not None:
+            with shielded("smolagents.step.end"):
+                step.fail(failure)
+        step.close()
