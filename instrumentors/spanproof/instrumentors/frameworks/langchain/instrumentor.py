@@ -19,12 +19,12 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler, manager
 
-from spanproof.instrumentors.content.messages import History, record_agent
 from spanproof.instrumentors.content.texts import text_of
 from spanproof.instrumentors.frameworks import patching
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.langchain import records
 from spanproof.instrumentors.frameworks.langchain.records import RunRecord
+from spanproof.instrumentors.frameworks.messages import History, record_agent
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
 from spanproof.instrumentors.spans.span_start import (
     AGENT,

@@ -10,17 +10,6 @@ from langchain_core.messages import BaseMessage, ToolMessage
 
 from spanproof.instrumentors.content.capture import Content
 from spanproof.instrumentors.content.code_tools import record_call
-from spanproof.instrumentors.content.messages import (
-    REQUEST_PARAMETERS,
-    History,
-    Message,
-    make_message,
-    name_finish,
-    record_input,
-    record_output,
-    record_usage,
-    tool_response_part,
-)
 from spanproof.instrumentors.content.texts import (
     attribute,
     elements,
@@ -30,6 +19,17 @@ from spanproof.instrumentors.content.texts import (
     number_or_none,
     text_of,
     text_or_none,
+)
+from spanproof.instrumentors.frameworks.messages import (
+    REQUEST_PARAMETERS,
+    History,
+    Message,
+    make_message,
+    name_finish,
+    record_input,
+    record_output,
+    record_usage,
+    tool_response_part,
 )
 from spanproof.instrumentors.spans.span_start import AGENT
 from spanproof.instrumentors.spans.tracing import OpenSpan

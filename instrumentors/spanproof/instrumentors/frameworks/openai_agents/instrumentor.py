@@ -25,10 +25,10 @@ from agents.tracing import (
 )
 from agents.tracing.setup import get_trace_provider
 
-from spanproof.instrumentors.content.messages import History
 from spanproof.instrumentors.content.texts import attribute, member, text_or_none
 from spanproof.instrumentors.frameworks import patching
 from spanproof.instrumentors.frameworks.diagnostics import shielded
+from spanproof.instrumentors.frameworks.messages import History
 from spanproof.instrumentors.frameworks.openai_agents import records
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
 from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, LLM, TOOL, make_start

@@ -10,16 +10,6 @@ from typing import Any
 
 from spanproof.instrumentors.content.capture import Content
 from spanproof.instrumentors.content.code_tools import record_call
-from spanproof.instrumentors.content.messages import (
-    History,
-    Message,
-    make_message,
-    record_agent,
-    record_input,
-    record_output,
-    record_usage,
-    tool_response_part,
-)
 from spanproof.instrumentors.content.texts import (
     attribute,
     count_or_none,
@@ -28,6 +18,16 @@ from spanproof.instrumentors.content.texts import (
     member,
     text_of,
     text_or_none,
+)
+from spanproof.instrumentors.frameworks.messages import (
+    History,
+    Message,
+    make_message,
+    record_agent,
+    record_input,
+    record_output,
+    record_usage,
+    tool_response_part,
 )
 from spanproof.instrumentors.spans.span_start import make_tool_start
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing

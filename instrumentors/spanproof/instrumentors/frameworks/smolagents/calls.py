@@ -10,12 +10,6 @@ from typing import Any
 from opentelemetry.context import Context
 
 from spanproof.instrumentors.content.code_tools import Bound, bind, parameters_of, record_call
-from spanproof.instrumentors.content.messages import (
-    REQUEST_PARAMETERS,
-    record_input,
-    record_output,
-    record_usage,
-)
 from spanproof.instrumentors.content.texts import (
     attribute,
     elements,
@@ -25,6 +19,12 @@ from spanproof.instrumentors.content.texts import (
     text_or_none,
 )
 from spanproof.instrumentors.frameworks.diagnostics import shielded
+from spanproof.instrumentors.frameworks.messages import (
+    REQUEST_PARAMETERS,
+    record_input,
+    record_output,
+    record_usage,
+)
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
 from spanproof.instrumentors.frameworks.smolagents import conversation
 from spanproof.instrumentors.frameworks.smolagents.execution import chain_of, real_cause

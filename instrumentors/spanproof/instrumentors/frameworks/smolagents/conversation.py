@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from spanproof.instrumentors.content.messages import Message, name_finish, text_part, tool_call_part
 from spanproof.instrumentors.content.texts import (
     attribute,
     elements,
@@ -14,6 +13,7 @@ from spanproof.instrumentors.content.texts import (
     text_of,
     text_or_none,
 )
+from spanproof.instrumentors.frameworks.messages import Message, name_finish, text_part, tool_call_part
 
 _MODELS = "smolagents.models"
 _ROLES = {"tool-call": "assistant", "tool-response": "tool"}

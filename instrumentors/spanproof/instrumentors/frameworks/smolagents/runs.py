@@ -18,7 +18,6 @@ from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content.capture import Content
 from spanproof.instrumentors.content.code_tools import bind, parameters_of
-from spanproof.instrumentors.content.messages import History, record_agent, text_part
 from spanproof.instrumentors.content.texts import (
     attribute,
     count_or_none,
@@ -28,6 +27,7 @@ from spanproof.instrumentors.content.texts import (
     type_name,
 )
 from spanproof.instrumentors.frameworks.diagnostics import shielded
+from spanproof.instrumentors.frameworks.messages import History, record_agent, text_part
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
 from spanproof.instrumentors.frameworks.smolagents.calls import definitions, name_of
 from spanproof.instrumentors.frameworks.smolagents.execution import record_outcome

@@ -13,8 +13,8 @@ from opentelemetry import trace
 from opentelemetry.context import Context, create_key
 from opentelemetry.util.types import AttributeValue
 
-from spanproof.instrumentors.content.messages import History
 from spanproof.instrumentors.content.texts import attribute, items
+from spanproof.instrumentors.frameworks.messages import History
 from spanproof.instrumentors.spans.contexts import current
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing
 
