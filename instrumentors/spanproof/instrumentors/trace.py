@@ -19,13 +19,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
-from contextvars import Token
 from functools import partial, wraps
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar, overload
 
 from opentelemetry import trace as otel
-from opentelemetry.context import Context
 
 from spanproof.instrumentors.content.capture import Content, ContentPolicy
 from spanproof.instrumentors.content.code_tools import Parameters, parameters_of
@@ -62,32 +60,27 @@ def current_tracing() -> Tracing:
     return _tracing
 
 
-class _Work:
+class _Work(OpenSpan):
     """A span around the host's work, current from `__enter__` to `__exit__`."""
 
-    def __init__(self, kind: str, name: str) -> None:
-        self._kind = kind
-        self._token: Token[Context] | None = None
-        self._returned = False
-        name = text_of(name)
-        facts = {_NAMES[kind]: name} if kind in _NAMES else {}
-        self.opened = current_tracing().open(OpenSpan, make_start(name, kind, facts))
+    kind = ""
+    _returned = False
 
     def describe(self, fill: Callable[[Content], None]) -> None:
         """Put content onto the span."""
-        if self.opened.recording:
+        if self.recording:
             with shielded("trace.describe"):
-                fill(self.opened)
-                self.opened.write()
+                fill(self)
+                self.write()
 
     def returned(self, result: Any) -> Any:
         """Record a function's result, and return it."""
         self._returned = True
-        self.describe(lambda content: _record_result(content, self._kind, result))
+        self.describe(lambda content: _record_result(content, self.kind, result))
         return result
 
     def __enter__(self) -> Self:
-        self._token = attach(self.opened.context)
+        self._token = attach(self.context)
         return self
 
     def __exit__(
@@ -95,6 +88,7 @@ class _Work:
     ) -> None:
         if self._token is not None:
             detach(self._token)
+        self._token = None
         self.end(error)
 
     def end(self, error: BaseException | None) -> None:
@@ -104,10 +98,18 @@ class _Work:
         """
         if error is not None and not self._returned and not was_abandoned(error):
             with shielded("trace.fail"):
-                self.opened.fail(error)
-                if self._kind == AGENT:
-                    self.opened.fact(ours.RUN_ENDING, "failed")
-        self.opened.close()
+                self.fail(error)
+                if self.kind == AGENT:
+                    self.fact(ours.RUN_ENDING, "failed")
+        self.close()
+
+
+def _start(kind: str, name: str) -> _Work:
+    name = text_of(name)
+    facts = {_NAMES[kind]: name} if kind in _NAMES else {}
+    work = current_tracing().open(_Work, make_start(name, kind, facts))
+    work.kind = kind
+    return work
 
 
 class Block:
@@ -133,7 +135,7 @@ class Block:
         return wrapped  # type: ignore[no-any-return]
 
     def __enter__(self) -> Self:
-        self._last = _Work(self._kind, self._name or self._kind.lower()).__enter__()
+        self._last = _start(self._kind, self._name or self._kind.lower()).__enter__()
         self._not_left.append(self._last)
         return type(self)(self._kind, self._name, self._last)
 
@@ -149,7 +151,7 @@ class Block:
         """Return the id of the block's trace, for `feedback()`; None where nothing is traced."""
         if self._last is None:
             return None
-        context = self._last.opened.span.get_span_context()
+        context = self._last.span.get_span_context()
         return otel.format_trace_id(context.trace_id) if context.trace_flags.sampled else None
 
     def input(self, value: object) -> None:
@@ -168,7 +170,7 @@ class Block:
             return self._last
         context = current()
         for each in reversed(self._not_left):
-            if each.opened.context is context:
+            if each.context is context:
                 self._not_left.remove(each)
                 return each
         return self._not_left.pop()
@@ -282,7 +284,7 @@ def _begin(
     kind: str, name: str, parameters: Parameters, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> _Work:
     """Start the span of a call of a decorated function, and record what it is given."""
-    work = _Work(kind, name)
+    work = _start(kind, name)
     work.describe(lambda content: _record_call(content, kind, parameters, args, kwargs))
     return work
 
@@ -316,7 +318,7 @@ def _generator(begin: Callable[..., _Work], function: Callable[..., Any]) -> Cal
             raise
         ended: list[BaseException | None] = []
         try:
-            returned = yield from drive(stream, call.opened.context, items.add, ended.append)
+            returned = yield from drive(stream, call.context, items.add, ended.append)
             call.returned(items.kept if returned is None else returned)
             return returned
         finally:
@@ -335,7 +337,7 @@ def _async_generator(begin: Callable[..., _Work], function: Callable[..., Any]) 
             advance: Callable[[], Awaitable[Any]] = stream.__anext__
             while True:
                 try:
-                    item = await _within(call.opened, advance)
+                    item = await _within(call, advance)
                 except StopAsyncIteration:
                     call.returned(items.kept)
                     return
@@ -343,7 +345,7 @@ def _async_generator(begin: Callable[..., _Work], function: Callable[..., Any]) 
                 try:
                     sent = yield item
                 except GeneratorExit:
-                    await _within(call.opened, stream.aclose)
+                    await _within(call, stream.aclose)
                     raise
                 except BaseException as thrown:  # noqa: BLE001 - the generator's own to handle
                     advance = partial(stream.athrow, thrown)
