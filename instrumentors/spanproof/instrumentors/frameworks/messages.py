@@ -131,15 +131,19 @@ class History:
 def record_input(
     content: OpenSpan,
     given: Sequence[_T],
-    key_of: Callable[[_T], Hashable],
+    key_of: Callable[[_T], Hashable | None],
     read: Callable[[_T], Message],
     history: History | None,
 ) -> None:
     """Put what a model is given onto its span: new messages, how many are left out, and where those are.
 
-    Every call gets all earlier messages again, so `key_of` is cheap, and only new ones are `read`.
+    Every call gets all earlier messages again, so `key_of` is cheap, and only new ones are `read`, with those
+    of which it does not know the key.
     """
-    omitted, base = (0, None) if history is None else history.find_new(content.span, [*map(key_of, given)])
+    omitted, base = 0, None
+    if history is not None:
+        keys = [key_of(each) or read(each).key for each in given]
+        omitted, base = history.find_new(content.span, keys)
     new = [read(each) for each in given[omitted:]]
     _record_messages(content, genai.INPUT_MESSAGES, [each.document for each in new])
     if new and new[-1].document["role"] == "tool":

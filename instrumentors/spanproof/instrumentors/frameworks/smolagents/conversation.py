@@ -19,18 +19,22 @@ _MODELS = "smolagents.models"
 _ROLES = {"tool-call": "assistant", "tool-response": "tool"}
 
 
-def key_of(message: Any) -> Hashable:
-    """Return what is equal for equal messages; most hold one text, and are not read whole for it."""
-    text = _plain_text(message)
-    return read_message(message).key if text is None else (message.role, text)
+def key_of(message: Any) -> tuple[str, str] | None:
+    """Return the role and text of a framework message that holds one text and nothing else, as most do."""
+    if type(message).__module__ != _MODELS or message.tool_calls is not None:
+        return None
+    content = message.content
+    if type(content) is list and len(content) == 1 and type(content[0]) is dict:
+        content = content[0].get("text") if content[0].get("type") == "text" else None
+    return (message.role, content) if type(content) is str and issubclass(type(message.role), str) else None
 
 
 def read_message(message: Any) -> Message:
     """Return a `ChatMessage`, or the dictionary that older models pass, in the form of the conventions."""
-    text = _plain_text(message)
-    if text is not None:
-        role = str.__str__(message.role)
-        return Message({"role": _ROLES.get(role, role), "parts": [text_part(text)]}, (message.role, text))
+    key = key_of(message)
+    if key is not None:
+        role, text = str.__str__(key[0]), key[1]
+        return Message({"role": _ROLES.get(role, role), "parts": [text_part(text)]}, key)
     role = _field(message, "role")
     role = text_or_none(attribute(role, "value", role)) or "user"
     parts, keys = _content(_field(message, "content"))
@@ -40,16 +44,6 @@ def read_message(message: Any) -> Message:
         parts.append(tool_call_part(name, arguments, text_or_none(_field(call, "id"))))
         keys.append((name, text_of(arguments)))
     return Message({"role": _ROLES.get(role, role), "parts": parts}, (role, *keys))
-
-
-def _plain_text(message: Any) -> str | None:
-    """Return the text of a framework message that holds one text and nothing else, as most do; else None."""
-    if type(message).__module__ != _MODELS or message.tool_calls is not None:
-        return None
-    content = message.content
-    if type(content) is list and len(content) == 1 and type(content[0]) is dict:
-        content = content[0].get("text") if content[0].get("type") == "text" else None
-    return content if type(content) is str and issubclass(type(message.role), str) else None
 
 
 def join_pieces(pieces: Sequence[Any]) -> Any:
