@@ -45,6 +45,14 @@ _MAX_DEPTH = 32
 def key_of(message: Any) -> Hashable:
     """Return what is equal for equal messages, without reading them whole."""
     fields = fields_of(message)
+    # Of most messages, which are a text: every call looks at all that came before.
+    kind, own_id, content, called = map(fields.get, ("type", "id", "content", "tool_calls"))
+    if (
+        type(kind) is str
+        and type(content) is str
+        and (called is None or (type(called) is list and not called))
+    ):
+        return _ROLES.get(kind, kind), own_id if type(own_id) is str else None, content
     calls = [
         (text_or_none(member(call, "name")), text_or_none(member(call, "id"))) for call in _calls_of(fields)
     ]
