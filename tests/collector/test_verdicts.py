@@ -323,9 +323,9 @@ def test_a_connection_that_the_service_closed_is_replaced(verdicts) -> None:
     client = VerdictClient(verdicts.endpoints.http, token="secret", deadline_s=60)
     for _ in range(3):
         assert client.scan("print(1)", "python").verdict == "allow"
-        _, kept = client._kept.get_nowait()
+        owner, kept = client._kept.pop()
         kept.sock.shutdown(socket.SHUT_RDWR)
-        client._keep(kept)
+        client._kept.append((owner, kept))
 
 
 @pytest.mark.parametrize(

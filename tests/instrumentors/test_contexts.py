@@ -44,5 +44,5 @@ def test_a_thread_and_a_task_have_their_own():
 def test_what_another_has_attached_is_let_be():
     token = contextvars.copy_context().run(contexts.attach, Context({"a": 1}))
     before = contexts.current()
-    contexts.detach_anywhere(token)
+    contexts.detach(token)
     assert contexts.current() is before

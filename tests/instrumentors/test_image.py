@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.instrumentors.spans import environment, image
-from spanproof.instrumentors.spans.image import Image, find_image, parse_reference
+from spanproof.instrumentors.spans import environment
+from spanproof.instrumentors.spans.environment import Image, find_image, parse_reference
 from spanproof.semconv import spanproof as ours
 
 DIGEST = "sha256:" + "9f86d081884c7d659a2feaa0c55ad015" * 2
@@ -41,7 +41,7 @@ def test_podman_names_the_image_within_the_container(tmp_path):
 
 def test_the_outermost_span_has_the_image_where_it_is_known(monkeypatch):
     monkeypatch.setenv("SPANPROOF_IMAGE", f"agent:7@{DIGEST}")
-    image.image_of_process.cache_clear()
+    environment.image_facts.cache_clear()
     try:
         assert environment.image_facts() == {
             ours.ENVIRONMENT_IMAGE_NAME: "agent:7",
@@ -49,5 +49,5 @@ def test_the_outermost_span_has_the_image_where_it_is_known(monkeypatch):
         }
     finally:
         monkeypatch.undo()
-        image.image_of_process.cache_clear()
+        environment.image_facts.cache_clear()
     assert environment.image_facts() == {}

@@ -164,7 +164,7 @@ async def test_abandoned_events_leave_no_span_open(recorded, read):
 
 
 async def test_runs_whose_end_is_never_reported_do_not_pile_up(recorded, monkeypatch):
-    monkeypatch.setattr("spanproof.instrumentors.frameworks.langchain.handler._MAX_GOING_ON", 3)
+    monkeypatch.setattr("spanproof.instrumentors.frameworks.langchain.instrumentor._MAX_GOING_ON", 3)
     for number in range(8):
         events = RunnableLambda(lambda given: given).astream_events(number, version="v2")
         await anext(events)

@@ -20,7 +20,7 @@ from waiting import wait_until
 
 from spanproof.instrumentors import diagnostics, instrument_mcp, trace, uninstrument
 from spanproof.instrumentors.frameworks.diagnostics import reset_diagnostics
-from spanproof.instrumentors.frameworks.mcp.results import find_value
+from spanproof.instrumentors.frameworks.mcp.instrumentor import find_value
 
 from .mcp_shop import make_server
 

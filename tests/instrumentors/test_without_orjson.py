@@ -38,7 +38,7 @@ for each in values:
         content.json("json", each)
         content.input(each)
         content.output_json("twice", each)
-        content.messages("said", [{"role": "user", "parts": [{"type": "tool_call", "arguments": each}]}])
+        content.json("said", [{"role": "user", "parts": [{"type": "tool_call", "arguments": each}]}])
         print(json.dumps(content.finished()))
 print(json.dumps("orjson" if sys.modules.get("orjson") else "json"))
 """

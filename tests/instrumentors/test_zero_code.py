@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.instrumentors import diagnostics, instrumented, uninstrument
+from spanproof.instrumentors import diagnostics, instrumented, registration, uninstrument
 from spanproof.instrumentors.frameworks.diagnostics import reset_diagnostics
-from spanproof.instrumentors.provider import releases
 from spanproof.instrumentors.zero_code import LangChain, OpenAIAgents, Smolagents
 
 from .conftest import AGENT_PROGRAM, RUN_KINDS, run_program
@@ -24,18 +23,18 @@ def test_each_entry_point_instruments_its_framework_and_raises_nothing(recorded)
 
 
 def test_a_framework_that_is_missing_is_left_out(monkeypatch):
-    def missing():
+    def missing(*_arguments, **_named):
         raise ModuleNotFoundError("No module named 'smolagents'", name="smolagents")
 
-    monkeypatch.setattr(Smolagents, "instrument_framework", staticmethod(missing))
+    monkeypatch.setattr(registration, "_instrument", missing)
     Smolagents().instrument()
+    assert diagnostics().errors == {}
 
 
 _OLD_SMOLAGENTS = """
 from importlib.metadata import version
-from spanproof.instrumentors import instrumented, register
-from spanproof.instrumentors.provider import releases
-releases.version = lambda name: "1.2.0" if name == "smolagents" else version(name)
+from spanproof.instrumentors import instrumented, register, registration
+registration.version = lambda name: "1.2.0" if name == "smolagents" else version(name)
 register()
 print(*instrumented())
 """
@@ -48,7 +47,10 @@ def test_register_leaves_a_release_out_of_range_alone_too():
 
 
 def test_a_release_out_of_range_is_reported_and_the_others_go_on(monkeypatch, caplog):
-    monkeypatch.setattr(releases, "version", lambda name: "1.2.0" if name == "smolagents" else version(name))
+    def old(name):
+        return "1.2.0" if name == "smolagents" else version(name)
+
+    monkeypatch.setattr(registration, "version", old)
     reset_diagnostics()
     try:
         Smolagents().instrument()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import attributes
+import conventions
 import http_api
 import metrics
 import python_api
@@ -20,7 +21,6 @@ from click.testing import CliRunner
 
 from spanproof.cli.app import app
 from spanproof.cli.reference import reference as commands
-from spanproof.semconv.reference import reference as conventions
 
 DOCS = Path(__file__).parents[3] / "docs"
 BEGIN, END = "<!-- written by `make reference` -->\n", "<!-- end of what is written -->\n"
@@ -28,7 +28,7 @@ BEGIN, END = "<!-- written by `make reference` -->\n", "<!-- end of what is writ
 PAGES: Mapping[str, Callable[[str], str]] = {
     "cli.md": commands,
     "configuration.md": lambda _: CliRunner().invoke(app, ["config", "reference"]).stdout,
-    "semconv.md": lambda _: conventions(),
+    "semconv.md": lambda _: conventions.render(),
     "dialects.md": lambda page: _replace_part(page, attributes.render()),
     "scanners.md": lambda page: _replace_part(page, scanner_rules.render()),
     "reference/http-api.md": lambda _: http_api.render(),

@@ -13,19 +13,22 @@ error, a rejected tool call. Each finding behind one is an event of the span at 
 what was found is in the message to the agent, without secrets.
 """
 
+# ruff: noqa: SLF001 - `_run` and `_arun` are what a tool of LangChain defines
+
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from opentelemetry import trace
 
 from spanproof.instrumentors.budgets import Budgets
-from spanproof.instrumentors.content.code_tools import arguments_named, parameters_of
+from spanproof.instrumentors.content.code_tools import arguments_named, bind, parameters_of
 from spanproof.instrumentors.frameworks.delegate import Delegate
-from spanproof.instrumentors.frameworks.registry import load_guard
 from spanproof.instrumentors.spans.cohort import cohort_attributes
 from spanproof.instrumentors.verdict_client import VerdictClient, VerdictUnavailable, unscanned
 from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
@@ -160,11 +163,28 @@ class Guard:
             return unscanned(str(unavailable))
 
     def smolagents(self, agent: Any) -> Any:
-        """Guard a smolagents agent, in place, and every agent that it manages; gives it back."""
-        return load_guard("smolagents")(self, agent)
+        """Guard a smolagents agent, in place, and every agent that it manages; gives it back.
+
+        What is raised in an executor is a failed step to smolagents (`AgentExecutionError`), which the model
+        reads before its next one.
+        """
+        pending, seen = [agent], set[int]()
+        while pending:
+            one = pending.pop()
+            if id(one) in seen:
+                continue
+            seen.add(id(one))
+            executor = getattr(one, "python_executor", None)
+            if executor is not None and type(executor) is not _GuardedExecutor:
+                one.python_executor = self.executor(executor, agent=getattr(one, "name", None) or "")
+            pending.extend((getattr(one, "managed_agents", None) or {}).values())
+        return agent
 
     def langchain(self, tool: Any, argument: str = "code", language: str = "python") -> Any:
         """Return a copy of a LangChain tool that runs only code that passes.
+
+        A refusal is a `ToolException`, which the tool answers as a message; one that does not define how it
+        handles errors gets `handle_tool_error=True`, without which LangChain would end the run.
 
         Args:
             tool: a `BaseTool`, also for LangGraph's `ToolNode`.
@@ -174,10 +194,38 @@ class Guard:
         Raises:
             ValueError: the tool has no such argument.
         """
-        return load_guard("langchain")(self, tool, argument, language)
+        from langchain_core.tools import ToolException
+
+        _has_argument(tool.args, tool.name, argument)
+        kind, names = type(tool), tuple(tool.args)
+
+        def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+            try:
+                self._check_texts(bind(names, args, kwargs).named.get(argument), language, tool=tool.name)
+            except CodeRefused as refused:
+                raise ToolException(str(refused)) from refused
+
+        @wraps(kind._run)
+        def _run(own: Any, *args: Any, **kwargs: Any) -> Any:
+            check(args, kwargs)
+            return kind._run(own, *args, **kwargs)
+
+        @wraps(kind._arun)
+        async def _arun(own: Any, *args: Any, **kwargs: Any) -> Any:
+            check(args, kwargs)
+            return await kind._arun(own, *args, **kwargs)
+
+        copy = tool.model_copy(update={"handle_tool_error": tool.handle_tool_error or True})
+        copy.__class__ = type(
+            kind.__name__, (kind,), {"_run": _run, "_arun": _arun, "__module__": kind.__module__}
+        )
+        return copy
 
     def openai_agents(self, tool: Any, argument: str = "code", language: str = "python") -> Any:
         """Return a copy of an OpenAI Agents SDK function tool that runs only code that passes.
+
+        A refusal rejects the call, and the run goes on: the SDK's guardrails of a tool's input run within the
+        tool's span, before the tool does.
 
         Args:
             tool: a `FunctionTool`.
@@ -187,7 +235,24 @@ class Guard:
         Raises:
             ValueError: the tool has no such argument.
         """
-        return load_guard("openai-agents")(self, tool, argument, language)
+        from agents import ToolGuardrailFunctionOutput, ToolInputGuardrail
+
+        _has_argument(tool.params_json_schema.get("properties", {}), tool.name, argument)
+
+        def check(data: Any) -> ToolGuardrailFunctionOutput:
+            try:
+                given = json.loads(data.context.tool_arguments)
+            except ValueError:  # the SDK refuses such a call
+                given = None
+            value = given.get(argument) if isinstance(given, dict) else None
+            try:
+                self._check_texts(value, language, agent=data.agent.name, tool=tool.name)
+            except CodeRefused as refused:
+                return ToolGuardrailFunctionOutput.reject_content(str(refused))
+            return ToolGuardrailFunctionOutput.allow()
+
+        guardrail: ToolInputGuardrail[Any] = ToolInputGuardrail(check, name="spanproof.guard")
+        return replace(tool, tool_input_guardrails=[*(tool.tool_input_guardrails or []), guardrail])
 
     def executor(self, executor: Any, language: str = "python", *, agent: str = "") -> Any:
         """Return a smolagents executor like this one that runs only code that passes."""
@@ -209,17 +274,30 @@ class Guard:
         def decorate(function: Callable[..., _R]) -> Callable[..., _R]:
             names, parameters = arguments_named(function), parameters_of(function)
             if names is not None:
-                has_argument(names, function.__name__, argument)
+                _has_argument(names, function.__name__, argument)
 
             @wraps(function)
             def guarded(*args: Any, **kwargs: Any) -> _R:
-                for code in texts_in(parameters.bind(args, kwargs).named.get(argument)):
-                    self.check(code, language, tool=function.__name__)
+                given = parameters.bind(args, kwargs).named.get(argument)
+                self._check_texts(given, language, tool=function.__name__)
                 return function(*args, **kwargs)
 
             return guarded
 
         return decorate
+
+    def _check_texts(self, value: object, language: str, *, agent: str = "", tool: str) -> None:
+        """Check an argument of a tool: a text, or those in a list or dictionary."""
+        pending = [value]
+        while pending:
+            one = pending.pop()
+            if isinstance(one, str | bytes):
+                code = one if isinstance(one, str) else one.decode("utf-8", "replace")
+                self.check(code, language, agent=agent, tool=tool)
+            elif isinstance(one, Mapping):
+                pending.extend(one.values())
+            elif isinstance(one, list | tuple | set | frozenset):
+                pending.extend(one)
 
     def _record(self, scan: Scan, *, refused: bool) -> None:
         """Put the verdict on the span at hand, and what it was refused for into events of it."""
@@ -241,22 +319,7 @@ class Guard:
             )
 
 
-def texts_in(value: object) -> Iterator[str]:
-    """Yield the texts of an argument: itself, or those in a list or dictionary."""
-    pending = [value]
-    while pending:
-        one = pending.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, bytes):
-            yield one.decode("utf-8", "replace")
-        elif isinstance(one, Mapping):
-            pending.extend(one.values())
-        elif isinstance(one, list | tuple | set | frozenset):
-            pending.extend(one)
-
-
-def has_argument(names: Collection[str], tool: str, argument: str) -> None:
+def _has_argument(names: Collection[str], tool: str, argument: str) -> None:
     """Make sure that a tool takes what is to be guarded.
 
     Raises:
@@ -277,11 +340,6 @@ class _GuardedExecutor(Delegate):
     def __call__(self, code_action: str, *args: Any, **kwargs: Any) -> Any:
         self._spanproof_check(code_action)
         return self.__wrapped__(code_action, *args, **kwargs)
-
-
-def is_guarded(executor: Any) -> bool:
-    """Return whether an executor is guarded already."""
-    return type(executor) is _GuardedExecutor
 
 
 def _subject(agent: str, tool: str, language: str) -> dict[str, str]:

@@ -12,7 +12,8 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Any, Final
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
@@ -22,40 +23,27 @@ from opentelemetry.sdk.resources import SERVICE_NAME
 from opentelemetry.sdk.trace import TracerProvider
 
 from spanproof.instrumentors.content.capture import ContentPolicy
-from spanproof.instrumentors.frameworks.diagnostics import swallowed
-from spanproof.instrumentors.frameworks.fork_safe import ForkSafeLock
-from spanproof.instrumentors.frameworks.registry import FRAMEWORKS, Instrumentor, load_instrumentor
+from spanproof.instrumentors.frameworks.diagnostics import make_lock, swallowed
+from spanproof.instrumentors.frameworks.patching import Instrumentor
 from spanproof.instrumentors.provider.environment import readable_environment
 from spanproof.instrumentors.provider.exporters import add_exporters, choose_protocol
-from spanproof.instrumentors.provider.releases import check_release
 from spanproof.instrumentors.provider.tracer_provider import find_or_build, is_disabled
 from spanproof.instrumentors.spans.cohort import CohortProcessor
 from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.instrumentors.trace import configure
 from spanproof.semconv import openinference
 
+FRAMEWORKS: Final = ("smolagents", "langchain", "openai-agents", "mcp")
+"""Names of all frameworks, each also the name of the extra that installs it."""
 _DEFAULT_FRAMEWORKS: Final = ("smolagents", "langchain")
 """Not the OpenAI Agents SDK, which uploads its own traces, nor MCP, whose calls frameworks record."""
 
 _logger = logging.getLogger(__name__)
-_lock = ForkSafeLock()
-_instrumented: dict[str, _Instrumented] = {}
+_lock = make_lock()
+_instrumented: dict[str, Instrumentor] = {}
 _content: ContentPolicy | None = None
 """The `content` of the last `register()` that had one."""
 _registered: WeakKeyDictionary[TracerProvider, _Registration] = WeakKeyDictionary()
-
-
-@dataclass(slots=True)
-class _Instrumented:
-    """An instrumented framework.
-
-    Attributes:
-        own_provider: its provider was given for it alone, so `register()` does not change it.
-    """
-
-    instrumentor: Instrumentor
-    tracing: Tracing
-    own_provider: bool
 
 
 @dataclass(slots=True)
@@ -129,7 +117,7 @@ def register(
         configure(provider, _content)
         for framework in instrument:
             if not _is_switched_off(framework):
-                _instrument_if_installed(framework, provider)
+                instrument_if_installed(framework, provider)
     return provider
 
 
@@ -192,19 +180,13 @@ def uninstrument() -> None:
     """Restore every original of every framework. The provider and its exporters stay."""
     with _lock:
         for each in _instrumented.values():
-            each.instrumentor.uninstrument()
+            each.uninstrument()
         _instrumented.clear()
 
 
 def instrumented() -> tuple[str, ...]:
     """Return the names of the instrumented frameworks."""
     return tuple(_instrumented)
-
-
-def report_failure(framework: str, error: Exception) -> None:
-    """Count and warn that a framework could not be instrumented."""
-    swallowed(f"instrument.{framework}", error)
-    _logger.warning("%s is not instrumented: %s: %s", framework, type(error).__name__, error)
 
 
 def _validate(endpoint: str | None, instrument: Sequence[str]) -> None:
@@ -259,29 +241,62 @@ def _instrument(
         if known is not None:
             known.tracing.change(provider if own_provider or not known.own_provider else None, content)
             known.own_provider = own_provider or known.own_provider
-            known.instrumentor.instrument()
-            return known.instrumentor
-        tracing = Tracing(framework.replace("-", "_"), provider, content or _content)
-        instrumentor = load_instrumentor(framework, tracing)
+            known.instrument()
+            return known
+        module = framework.replace("-", "_")
+        tracing = Tracing(module, provider, content or _content)
+        made = import_module(f"spanproof.instrumentors.frameworks.{module}.instrumentor").Instrumentor(
+            tracing
+        )
         try:
-            instrumentor.instrument()
+            made.instrument()
         except BaseException:
             with suppress(Exception):  # the first error is the one to raise
-                instrumentor.uninstrument()
+                made.uninstrument()
             raise
-        _instrumented[framework] = _Instrumented(instrumentor, tracing, own_provider)
-        return instrumentor
+        made.own_provider = own_provider
+        _instrumented[framework] = made
+        return made
 
 
-def _instrument_if_installed(framework: str, provider: TracerProvider) -> None:
+def instrument_if_installed(framework: str, provider: TracerProvider | None = None) -> None:
+    """Instrument a framework that is installed in a known release; report where that fails."""
     try:
         if framework not in _instrumented:
             with suppress(PackageNotFoundError):  # it may be on the path without being installed
-                check_release(framework)
+                _check_release(framework)
         _instrument(framework, provider, None, own_provider=False)
-    except ModuleNotFoundError as missing:
-        # Our own modules are always there: only the framework's absence is no error.
-        if (missing.name or "").startswith("spanproof"):
-            raise
     except Exception as error:  # noqa: BLE001 - a release that does not fit must not stop the application
-        report_failure(framework, error)
+        # Our own modules are always there: only the framework's absence is no error.
+        missing = (error.name or "spanproof") if isinstance(error, ModuleNotFoundError) else "spanproof"
+        if missing.startswith("spanproof"):
+            swallowed(f"instrument.{framework}", error)
+            _logger.warning("%s is not instrumented: %s: %s", framework, type(error).__name__, error)
+
+
+class VersionConflict(Exception):  # noqa: N818 - says what is the matter; it is reported
+    """A framework is installed in a release that its instrumentor does not know."""
+
+
+def _check_release(extra: str) -> None:
+    """Compare the installed framework with the requirement of the extra of its name.
+
+    The check that `opentelemetry-instrument` makes would be of no use: it knows the requirements of a
+    distribution, not of one instrumentor, and one framework's conflict would switch off all of ours.
+
+    Raises:
+        PackageNotFoundError: the framework is not installed.
+        VersionConflict: it is, in a release out of range.
+    """
+    # Imported here, and only where a framework is instrumented.
+    from packaging.requirements import Requirement
+
+    for text in requires("spanproof") or ():
+        wanted = Requirement(text)
+        if wanted.marker is None or not wanted.marker.evaluate({"extra": extra}):
+            continue
+        found = version(wanted.name)
+        if not wanted.specifier.contains(found, prereleases=True):
+            raise VersionConflict(
+                f"{wanted.name} {found} is installed, {wanted.name}{wanted.specifier} is needed"
+            )

@@ -19,22 +19,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
-from contextvars import Token
 from functools import partial, wraps
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar, overload
 
 from opentelemetry import trace as otel
-from opentelemetry.context import Context
 
 from spanproof.instrumentors.content.capture import Content, ContentPolicy
 from spanproof.instrumentors.content.code_tools import Parameters, parameters_of
 from spanproof.instrumentors.content.texts import text_of
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.spans.contexts import attach, current, detach_anywhere
-from spanproof.instrumentors.spans.fast_span import set_attributes
+from spanproof.instrumentors.spans.contexts import attach, current, detach, drive
 from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, TOOL, make_start
-from spanproof.instrumentors.spans.streams import drive
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing, was_abandoned
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
@@ -64,62 +60,56 @@ def current_tracing() -> Tracing:
     return _tracing
 
 
-class _Work:
-    """A span around the host's work, current from `__enter__` to `__exit__`.
+class _Work(OpenSpan):
+    """A span around the host's work, current from `__enter__` to `__exit__`."""
 
-    Attributes:
-        opened: the span, None where none could be started.
-    """
-
-    def __init__(self, kind: str, name: str) -> None:
-        self._kind = kind
-        self._token: Token[Context] | None = None
-        self.opened = _open(kind, name)
+    kind = ""
+    _returned = False
 
     def describe(self, fill: Callable[[Content], None]) -> None:
         """Put content onto the span."""
-        if self.opened is not None:
-            _describe(self.opened, fill)
+        if self.recording:
+            with shielded("trace.describe"):
+                fill(self)
+                self.write()
+
+    def returned(self, result: Any) -> Any:
+        """Record a function's result, and return it."""
+        self._returned = True
+        self.describe(lambda content: _record_result(content, self.kind, result))
+        return result
 
     def __enter__(self) -> Self:
-        if self.opened is not None:
-            self._token = attach(self.opened.context)
+        self._token = attach(self.context)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, stack: TracebackType | None
     ) -> None:
         if self._token is not None:
-            detach_anywhere(self._token)
+            detach(self._token)
+        self._token = None
         self.end(error)
 
     def end(self, error: BaseException | None) -> None:
-        """End the span, failed where there is an error other than that the caller abandoned it."""
-        if self.opened is not None:
-            _close(self.opened, self._kind, error)
+        """End the span, failed where there is an error of the work's own.
+
+        None is that the caller abandoned it, or what is raised after it has returned.
+        """
+        if error is not None and not self._returned and not was_abandoned(error):
+            with shielded("trace.fail"):
+                self.fail(error)
+                if self.kind == AGENT:
+                    self.fact(ours.RUN_ENDING, "failed")
+        self.close()
 
 
-@shielded("trace.open")
-def _open(kind: str, name: str) -> OpenSpan:
+def _start(kind: str, name: str) -> _Work:
     name = text_of(name)
     facts = {_NAMES[kind]: name} if kind in _NAMES else {}
-    return current_tracing().open(make_start(name, kind, facts))
-
-
-@shielded("trace.describe")
-def _describe(opened: OpenSpan, fill: Callable[[Content], None]) -> None:
-    if opened.recording:
-        fill(opened)
-        opened.write()
-
-
-@shielded("trace.close")
-def _close(opened: OpenSpan, kind: str, error: BaseException | None) -> None:
-    if error is not None and not was_abandoned(error):
-        current_tracing().fail(opened.span, error)
-        if kind == AGENT:
-            opened.span.set_attribute(ours.RUN_ENDING, "failed")
-    opened.close()
+    work = current_tracing().open(_Work, make_start(name, kind, facts))
+    work.kind = kind
+    return work
 
 
 class Block:
@@ -145,7 +135,7 @@ class Block:
         return wrapped  # type: ignore[no-any-return]
 
     def __enter__(self) -> Self:
-        self._last = _Work(self._kind, self._name or self._kind.lower()).__enter__()
+        self._last = _start(self._kind, self._name or self._kind.lower()).__enter__()
         self._not_left.append(self._last)
         return type(self)(self._kind, self._name, self._last)
 
@@ -159,9 +149,9 @@ class Block:
     @property
     def trace_id(self) -> str | None:
         """Return the id of the block's trace, for `feedback()`; None where nothing is traced."""
-        if self._last is None or self._last.opened is None:
+        if self._last is None:
             return None
-        context = self._last.opened.span.get_span_context()
+        context = self._last.span.get_span_context()
         return otel.format_trace_id(context.trace_id) if context.trace_flags.sampled else None
 
     def input(self, value: object) -> None:
@@ -180,7 +170,7 @@ class Block:
             return self._last
         context = current()
         for each in reversed(self._not_left):
-            if each.opened is not None and each.opened.context is context:
+            if each.context is context:
                 self._not_left.remove(each)
                 return each
         return self._not_left.pop()
@@ -238,7 +228,7 @@ def record_execution(
     span = otel.get_current_span()
     if not span.is_recording():
         return
-    content = current_tracing().content()
+    content = OpenSpan(current_tracing().policy, span, current(), recording=True)
     content.code(text_of(code), language)
     if not content.visible:  # the span may be the application's own, of another scope
         content.attributes[ours.CONTENT_HIDDEN] = True
@@ -250,11 +240,11 @@ def record_execution(
         content.text(ours.EXECUTION_LOGS, text_of(logs))
     if output is not None or is_final:
         content.document(ours.EXECUTION_OUTPUT, ours.EXECUTION_OUTPUT_MIME_TYPE, output)
-    set_attributes(span, content.finished())
+    content.write()
     if isinstance(error, BaseException):
-        current_tracing().fail(span, error)
+        content.fail(error)
     elif error is not None:
-        current_tracing().fail_untyped(span, text_of(error))
+        content.fail_untyped(text_of(error))
 
 
 def _made(kind: str, target: Any, name: str | None) -> Any:
@@ -272,7 +262,7 @@ def _decorate(kind: str, name: str, function: Any) -> Any:
             "methods of the class" if isinstance(function, type) else "function itself, below its wrapper"
         )
         raise TypeError(f"{function!r} cannot be traced; decorate the {remedy}")
-    begin = partial(_Call, kind, name, parameters_of(function))
+    begin = partial(_begin, kind, name, parameters_of(function))
     shape = _shape_of(function)
     if inspect.isasyncgenfunction(shape):
         return _async_generator(begin, function)
@@ -290,28 +280,16 @@ def _shape_of(function: Callable[..., Any]) -> Callable[..., Any]:
     return function if inspect.isroutine(function) else type(function).__call__
 
 
-class _Call(_Work):
-    """One call of a decorated function."""
-
-    def __init__(
-        self, kind: str, name: str, parameters: Parameters, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> None:
-        super().__init__(kind, name)
-        self._returned = False
-        self.describe(lambda content: _record_call(content, kind, parameters, args, kwargs))
-
-    def returned(self, result: Any) -> Any:
-        """Record the result, and return it."""
-        self._returned = True
-        self.describe(lambda content: _record_result(content, self._kind, result))
-        return result
-
-    def end(self, error: BaseException | None) -> None:
-        """End the span; what is raised after the result was returned is not the function's."""
-        super().end(None if self._returned else error)
+def _begin(
+    kind: str, name: str, parameters: Parameters, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> _Work:
+    """Start the span of a call of a decorated function, and record what it is given."""
+    work = _start(kind, name)
+    work.describe(lambda content: _record_call(content, kind, parameters, args, kwargs))
+    return work
 
 
-def _plain(begin: Callable[..., _Call], function: Callable[..., Any]) -> Callable[..., Any]:
+def _plain(begin: Callable[..., _Work], function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         with begin(args, kwargs) as call:
@@ -320,7 +298,7 @@ def _plain(begin: Callable[..., _Call], function: Callable[..., Any]) -> Callabl
     return called
 
 
-def _coroutine(begin: Callable[..., _Call], function: Callable[..., Any]) -> Callable[..., Any]:
+def _coroutine(begin: Callable[..., _Work], function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     async def awaited(*args: Any, **kwargs: Any) -> Any:
         with begin(args, kwargs) as call:
@@ -329,11 +307,10 @@ def _coroutine(begin: Callable[..., _Call], function: Callable[..., Any]) -> Cal
     return awaited
 
 
-def _generator(begin: Callable[..., _Call], function: Callable[..., Any]) -> Callable[..., Any]:
+def _generator(begin: Callable[..., _Work], function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def generated(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         call, items = begin(args, kwargs), _Items()
-        context = current() if call.opened is None else call.opened.context
         try:
             stream = function(*args, **kwargs)
         except BaseException as error:
@@ -341,7 +318,7 @@ def _generator(begin: Callable[..., _Call], function: Callable[..., Any]) -> Cal
             raise
         ended: list[BaseException | None] = []
         try:
-            returned = yield from drive(stream, context, items.add, ended.append)
+            returned = yield from drive(stream, call.context, items.add, ended.append)
             call.returned(items.kept if returned is None else returned)
             return returned
         finally:
@@ -350,7 +327,7 @@ def _generator(begin: Callable[..., _Call], function: Callable[..., Any]) -> Cal
     return generated
 
 
-def _async_generator(begin: Callable[..., _Call], function: Callable[..., Any]) -> Callable[..., Any]:
+def _async_generator(begin: Callable[..., _Work], function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     async def generated(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
         call, items = begin(args, kwargs), _Items()
@@ -360,7 +337,7 @@ def _async_generator(begin: Callable[..., _Call], function: Callable[..., Any]) 
             advance: Callable[[], Awaitable[Any]] = stream.__anext__
             while True:
                 try:
-                    item = await _within(call.opened, advance)
+                    item = await _within(call, advance)
                 except StopAsyncIteration:
                     call.returned(items.kept)
                     return
@@ -368,7 +345,7 @@ def _async_generator(begin: Callable[..., _Call], function: Callable[..., Any]) 
                 try:
                     sent = yield item
                 except GeneratorExit:
-                    await _within(call.opened, stream.aclose)
+                    await _within(call, stream.aclose)
                     raise
                 except BaseException as thrown:  # noqa: BLE001 - the generator's own to handle
                     advance = partial(stream.athrow, thrown)
@@ -383,14 +360,12 @@ def _async_generator(begin: Callable[..., _Call], function: Callable[..., Any]) 
     return generated
 
 
-async def _within(opened: OpenSpan | None, act: Callable[[], Awaitable[Any]]) -> Any:
-    if opened is None:
-        return await act()
+async def _within(opened: OpenSpan, act: Callable[[], Awaitable[Any]]) -> Any:
     token = attach(opened.context)
     try:
         return await act()
     finally:
-        detach_anywhere(token)
+        detach(token)
 
 
 class _Items:

@@ -11,9 +11,10 @@ import json
 import os
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from queue import Empty, LifoQueue, SimpleQueue
+from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -73,7 +74,7 @@ class VerdictClient:
             self._headers["authorization"] = f"Bearer {token}"
         self._deadline_s = deadline_s
         self._room = threading.BoundedSemaphore(_MAX_AT_ONCE)
-        self._kept: LifoQueue[tuple[int, HTTPConnection]] = LifoQueue(_KEPT)
+        self._kept: list[tuple[int, HTTPConnection]] = []
 
     def scan(self, code: str, language: str, subject: Mapping[str, str] | None = None) -> Scan:
         """Return the service's scan of a snippet.
@@ -160,12 +161,11 @@ class VerdictClient:
 
     def _exchange(self, path: str, body: bytes) -> tuple[int, Any]:
         until = monotonic() + self._deadline_s
-        kept = self._take()
-        if kept is not None:
-            try:
+        with suppress(IndexError, HTTPException, OSError):  # none is kept, or the service has closed it
+            pid, kept = self._kept.pop()
+            if pid == os.getpid():
                 return self._send(kept, path, body)
-            except (HTTPException, OSError):
-                kept.close()  # the service may have closed it meanwhile: once more on a new one
+            kept.close()  # a parent's, whose own descriptor stays open
         left_s = max(0.001, until - monotonic())
         kind = HTTPSConnection if self._secure else HTTPConnection
         return self._send(kind(*self._address, timeout=left_s), path, body)
@@ -180,28 +180,11 @@ class VerdictClient:
         except BaseException:
             connection.close()
             raise
-        if response.will_close:
+        if response.will_close or len(self._kept) >= _KEPT:
             connection.close()
         else:
-            self._keep(connection)
+            self._kept.append((os.getpid(), connection))
         return response.status, answer
-
-    def _take(self) -> HTTPConnection | None:
-        while True:
-            try:
-                pid, connection = self._kept.get_nowait()
-            except Empty:
-                return None
-            if pid == os.getpid():
-                return connection
-            # A parent's connection: closing the descriptor here leaves the parent's open.
-            connection.close()
-
-    def _keep(self, connection: HTTPConnection) -> None:
-        if self._kept.full():
-            connection.close()
-            return
-        self._kept.put((os.getpid(), connection))
 
 
 def unscanned(reason: str) -> Scan:

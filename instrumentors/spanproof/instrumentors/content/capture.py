@@ -9,27 +9,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content.redaction import Redaction, Redactor, redactor_of
-from spanproof.instrumentors.content.serialise import (
-    encode,
-    is_plain,
-    json_or_none,
-    plain_json,
-    redacted_text,
-)
+from spanproof.instrumentors.content.serialise import encode, redacted_text
 from spanproof.instrumentors.content.texts import clip, text_of, type_name, well_formed
 from spanproof.instrumentors.provider.environment import report_variable
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
-_FOREIGN: Final = {"tool_call": "arguments", "tool_call_response": "response"}
-"""Key of a message part that holds a value of the host."""
 _CAPTURE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _ENVIRONMENT: Final = "SPANPROOF_RECORD_ENVIRONMENT"
 _YES: Final = ("", "true", "1", "yes", "on")
@@ -53,7 +45,6 @@ class ContentPolicy:
         redaction: what is kept back of it; several where fields differ in that.
         environment: the packages that the process has imported, their versions, the interpreter's and the
             platform are recorded, also where `capture` is off.
-        room: characters of a text that is put down as it is; -1 where parts may have to be kept back.
     """
 
     capture: bool = True
@@ -61,15 +52,10 @@ class ContentPolicy:
     max_code_chars: int = 1_048_576
     redaction: Redaction | Sequence[Redaction] | None = None
     environment: bool = True
-    room: int = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        room = self.max_value_chars if self.capture and self.redaction is None else -1
-        object.__setattr__(self, "room", room)
 
     def redactor(self, name: str) -> Redactor | None:
         """Return what redacts an attribute, None when nothing does."""
-        return redactor_of(self.redaction, name)
+        return None if self.redaction is None else redactor_of(self.redaction, name)
 
     def permitted(self, text: str, max_chars: int, name: str = genai.EXCEPTION_MESSAGE) -> str | None:
         """Return what may be recorded of a message or stack trace, None when nothing may."""
@@ -130,13 +116,8 @@ class Content:
 
     def text(self, name: str, value: object) -> None:
         """Set a text, or the `repr` of another value."""
-        if not self.visible:
-            return
-        text = value if type(value) is str else text_of(value)
-        if len(text) <= self.policy.room:
-            self.attributes[name] = text if text.isascii() else well_formed(text)
-        else:
-            self._put(name, text, self.policy.max_value_chars)
+        if self.visible:
+            self._put(name, value if type(value) is str else text_of(value), self.policy.max_value_chars)
 
     def code(self, source: str, language: str | None) -> None:
         """Set code that ran, with its digest where it is clipped."""
@@ -149,10 +130,10 @@ class Content:
         if not redacted and self._is_marked(ours.CODE_SOURCE, ours.CONTENT_TRUNCATED):
             self.attributes[ours.CODE_SHA256] = sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
 
-    def json(self, name: str, value: object) -> None:
-        """Set a value as JSON with its true type: the string `42` is `"42"`."""
+    def json(self, name: str, value: object, *, plain: bool = False) -> None:
+        """Set a value as JSON with its true type: the string `42` is `"42"`; `plain` as `encode` takes it."""
         if self.visible:
-            self._json(name, value)
+            self._json(name, value, plain=plain)
 
     def document(self, name: str, mime_name: str, value: object) -> None:
         """Set a string as text, everything else as JSON, and its MIME type."""
@@ -164,24 +145,6 @@ class Content:
         else:
             self._json(name, value)
             self.attributes[mime_name] = openinference.MIME_JSON
-
-    def messages(self, name: str, documents: list[dict[str, Any]]) -> None:
-        """Set messages as JSON; in those, only arguments and results are the host's values."""
-        if not self.visible:
-            return
-        room = self.policy.room
-        for document in documents:
-            for part in document["parts"]:
-                kind = part["type"]
-                if kind == "text":
-                    room -= len(part["content"])
-                elif kind not in _FOREIGN or not is_plain(part[_FOREIGN[kind]], room):
-                    room = -1
-        text = json_or_none(documents, self.policy.room) if room >= 0 else None
-        if text is not None:
-            self.attributes[name] = text
-        else:
-            self._json(name, documents)
 
     def input(self, value: object) -> None:
         """Set the span's input."""
@@ -259,13 +222,8 @@ class Content:
         if self._marks:
             self._marks += tuple((mark, shown) for mark, marked in self._marks if marked == name)
 
-    def _json(self, name: str, value: object) -> None:
-        plain = plain_json(value, self.policy.room)
-        if plain is not None:
-            self.attributes[name] = plain
-            return
-        policy = self.policy
-        encoded = encode(value, policy.max_value_chars, policy.redactor(name))
+    def _json(self, name: str, value: object, *, plain: bool = False) -> None:
+        encoded = encode(value, self.policy.max_value_chars, self.policy.redactor(name), plain=plain)
         self.attributes[name] = encoded.text
         for mark, holds in (
             (ours.CONTENT_TRUNCATED, encoded.truncated),

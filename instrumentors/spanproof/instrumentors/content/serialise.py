@@ -19,10 +19,9 @@ import sys
 import uuid
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any, Final
 
 from spanproof.instrumentors.content.redaction import Path, Redactor, below
@@ -62,13 +61,19 @@ class Encoded:
     redacted: bool = False
 
 
-def encode(value: object, max_chars: int, redaction: Redactor | None = None) -> Encoded:
+def encode(
+    value: object, max_chars: int, redaction: Redactor | None = None, *, plain: bool = False
+) -> Encoded:
     """Return the value as JSON whose texts are no longer than `max_chars` in all.
 
-    What is over that is cut inside the document, so that what remains is still JSON.
+    What is over that is cut inside the document, so that what remains is still JSON. A value that is known to
+    be `plain`, of JSON's own types, is not looked through for others.
     """
     if redaction is not None and redaction.hides_all:
         return Encoded(encode_json(redaction.replacement), redacted=True)
+    written = plain_json(value, max_chars, checked=plain) if redaction is None else None
+    if written is not None:
+        return Encoded(written)
     walk = _Walk(max_chars, redaction)
     text = well_formed(encode_json(walk.plain(value, 0, walk.paths)))
     return Encoded(text, walk.lossy, walk.truncated, walk.redacted)
@@ -260,14 +265,11 @@ _MAX_PLAIN_DEPTH = 254
 """Nesting that orjson writes; a circular value gets no further either."""
 
 
-def plain_json(value: object, max_chars: int) -> str | None:
+def plain_json(value: object, max_chars: int, *, checked: bool = False) -> str | None:
     """Return JSON of a plain value that is no longer than this, None of any other."""
-    return json_or_none(value, max_chars) if is_plain(value, max_chars) else None
-
-
-def json_or_none(value: object, max_chars: int) -> str | None:
-    """Return JSON of a plain value that is no longer than this, None where the encoder refuses it."""
     try:
+        if not checked and not _is_plain(value, max_chars):
+            return None
         written: Any = _dumps(value)
         text = well_formed(written) if type(written) is str else written.decode()
     except (TypeError, ValueError, RecursionError, RuntimeError):
@@ -276,43 +278,33 @@ def json_or_none(value: object, max_chars: int) -> str | None:
     return text if len(text) <= max_chars else None
 
 
-def is_plain(value: object, room: int) -> bool:
+def _is_plain(value: object, room: int) -> bool:
     """Return whether a value has only JSON's own types, few members, and no more than `room` characters."""
-    level: list[Any] = [(value,)]
+    level: list[Any] = [value]
     members = 0
-    try:
-        for _ in range(_MAX_PLAIN_DEPTH):
-            below: list[Any] = []
-            for each in level:
+    for _ in range(_MAX_PLAIN_DEPTH):
+        below: list[Any] = []
+        for each in level:
+            kind = type(each)
+            # One by one: looking it up in a set would call the metaclass's `__hash__`.
+            if kind is str:
+                room -= len(each)
+            elif kind is dict or kind is list or kind is tuple:
                 members += len(each)
                 if members > _MAX_MEMBERS:
                     return False
-                values: Iterable[Any] = each
-                if type(each) is dict:
-                    for name in each:
-                        if type(name) is not str:
-                            return False
-                        room -= len(name)
-                    values = each.values()
-                for member in values:
-                    kind = type(member)
-                    # One by one: looking it up in a set would call the metaclass's `__hash__`.
-                    if kind is str:
-                        room -= len(member)
-                    elif kind is dict or kind is list or kind is tuple:
-                        below.append(member)
-                    elif kind is float:
-                        if not isfinite(member):
-                            return False
-                    elif not (kind is int or kind is bool or member is None):
+                below.extend(each.values() if kind is dict else each)
+                for name in each if kind is dict else ():
+                    if type(name) is not str:
                         return False
-                if room < 0:
-                    return False
-            if not below:
-                return True
-            level = below
-    except RuntimeError:  # changed by another thread meanwhile
-        pass
+                    room -= len(name)
+            elif not (kind is int or kind is bool or each is None or (kind is float and math.isfinite(each))):
+                return False
+        if room < 0:
+            return False
+        if not below:
+            return True
+        level = below
     return False
 
 

@@ -115,12 +115,6 @@ def elements(value: object) -> list[Any]:
     return []
 
 
-def first(value: object) -> Any:
-    """Return the first member of a list or tuple, None of anything else and where there is none."""
-    members = value if type(value) is list else elements(value)
-    return members[0] if members else None
-
-
 def items(value: object) -> Iterator[tuple[Any, Any]]:
     """Return the items of a dictionary, none of anything else."""
     return iter(dict.items(value)) if issubclass(type(value), dict) else iter(())  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 """Counts of our own errors that were kept from the host.
 
-Every hook runs its own work behind `shielded` or reports to `swallowed`; each error is counted here and
+Every hook does its own work behind `shielded`; each error is counted here and
 recorded as an event on the current span. This module must never raise, and never log above debug: the console
 is the agent's.
 """
@@ -8,15 +8,16 @@ is the agent's.
 from __future__ import annotations
 
 import logging
+import os
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from opentelemetry import trace
 
 from spanproof.instrumentors.content.texts import text_of
-from spanproof.instrumentors.frameworks.fork_safe import ForkSafeLock
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
@@ -24,7 +25,17 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 _logger = logging.getLogger(__name__)
-_lock = ForkSafeLock()
+
+
+def make_lock() -> threading.RLock:
+    """Return a reentrant lock that a forked child finds free; the thread that holds it may not be there."""
+    lock: Any = threading.RLock()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lock._at_fork_reinit)  # noqa: SLF001 - as `logging` does
+    return lock  # type: ignore[no-any-return]
+
+
+_lock = make_lock()
 _counts: dict[str, int] = {}
 _last: dict[str, str] = {}
 
@@ -76,18 +87,33 @@ def swallowed(place: str, error: BaseException) -> None:
         pass
 
 
-def shielded(place: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T | None]]:
-    """Decorate a function of ours to return None where it would raise, and to count the error."""
+class shielded:  # noqa: N801 - a decorator, like `suppress`
+    """Keep our own errors from the host, and count them: of a `with` block, or of a function.
 
-    def decorate(function: Callable[_P, _T]) -> Callable[_P, _T | None]:
+    A decorated function returns None where it would raise.
+    """
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, stack: object) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        swallowed(self._place, error)
+        return True
+
+    def __call__(self, function: Callable[_P, _T]) -> Callable[_P, _T | None]:
+        """Decorate a function of ours."""
+
         @wraps(function)
         def call(*args: _P.args, **kwargs: _P.kwargs) -> _T | None:
             try:
                 return function(*args, **kwargs)
             except Exception as error:  # noqa: BLE001 - the host must not see it
-                swallowed(place, error)
+                swallowed(self._place, error)
                 return None
 
         return call
-
-    return decorate

@@ -16,15 +16,15 @@ from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 from weakref import WeakSet
 
-from spanproof.instrumentors.frameworks.diagnostics import swallowed
-from spanproof.instrumentors.frameworks.fork_safe import ForkSafeLock
+from spanproof.instrumentors.frameworks.diagnostics import make_lock, swallowed
+from spanproof.instrumentors.spans.tracing import Tracing
 
 Method = Callable[..., Any]
 Args = Sequence[Any]
 Kwargs = Mapping[str, Any]
 Hook = Callable[[Method, Any, tuple[Any, ...], dict[str, Any]], Any]
 
-_lock = ForkSafeLock()
+_lock = make_lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +111,34 @@ class Patches:
             return hook(original, None, args, kwargs) if self.active else original(*args, **kwargs)
 
         return call
+
+
+class Instrumentor:
+    """A framework under instrumentation, from `instrument` to `uninstrument`.
+
+    Attributes:
+        tracing: makes its spans.
+        patches: what is replaced in it.
+        own_provider: its provider was given for it alone, so `register()` does not change it.
+    """
+
+    def __init__(self, tracing: Tracing) -> None:
+        self.tracing = tracing
+        self.patches = Patches()
+        self.own_provider = False
+
+    def instrument(self) -> None:
+        """Patch the framework, or patch what a reload has replaced.
+
+        Raises:
+            ImportError: it is not installed.
+        """
+        raise NotImplementedError
+
+    def uninstrument(self) -> None:
+        """Restore every original; hooks that other code still holds do nothing."""
+        self.tracing.over = True
+        self.patches.restore()
 
 
 class _NotPickled(partial[Any]):

@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace import Span, SpanProcessor
 
 from spanproof.instrumentors.content.texts import text_of, well_formed
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.spans.contexts import attach, current, detach_anywhere
+from spanproof.instrumentors.spans.contexts import attach, current, detach
 from spanproof.instrumentors.spans.fast_span import set_attributes
 from spanproof.semconv.spanproof import COHORT_PREFIX, EVAL_TAGS, SCOPE_PREFIX
 
@@ -55,7 +55,7 @@ def set_cohort(
     try:
         yield
     finally:
-        detach_anywhere(token)
+        detach(token)
 
 
 def cohort_attributes(context: Context | None = None) -> Mapping[str, str]:

@@ -1,56 +1,147 @@
-"""The current OpenTelemetry context: read, made current and put back.
+"""Work of the host with a context that is current while it works: a call, a coroutine, a generator.
 
-The API passes each by two more functions to the context variable that holds it; several times a span, that
-is a good part of what a hook costs. Ours use the variable itself, unless `OTEL_PYTHON_CONTEXT` names another
-way to keep the context.
+For a generator the context is attached around each `next()`, `send()`, `throw()` and `close()`: attached once
+for all of it, it would leak to its consumer. The host sees the original's values, exceptions and returned
+value.
 """
 
 from __future__ import annotations
 
-import contextvars
-import os
-from collections.abc import Callable
-from contextlib import suppress
-from contextvars import ContextVar, Token
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Generator, Iterator
+from contextvars import Token
+from functools import partial
+from typing import Any, TypeVar
 
-from opentelemetry import context as api
-from opentelemetry.context import Context
+from opentelemetry.context import Context, attach
+from opentelemetry.context import detach as api_detach
+from opentelemetry.context import get_current as current
 
-_USUAL: Final = "contextvars_context"
+from spanproof.instrumentors.frameworks.delegate import Delegate
+from spanproof.instrumentors.frameworks.diagnostics import swallowed
 
+__all__ = ["DrivenIterator", "attach", "current", "detach", "drive", "run_within", "run_within_async"]
 
-def _find_variable() -> ContextVar[Context] | None:
-    """Return the context variable that the API uses; None where it uses none, or one without a default."""
-    if os.environ.get("OTEL_PYTHON_CONTEXT", _USUAL) != _USUAL:
-        return None
-    token = api.attach(api.get_current())
-    api.detach(token)
-    variable = getattr(token, "var", None)
-    if isinstance(variable, ContextVar):
-        with suppress(LookupError):
-            return variable if type(contextvars.Context().run(variable.get)) is Context else None
-    return None
+_T = TypeVar("_T")
 
 
-_variable = _find_variable()
-current: Callable[[], Context] = api.get_current if _variable is None else _variable.get
-"""Return the current context."""
-attach: Callable[[Context], Token[Context]] = api.attach if _variable is None else _variable.set
-"""Make a context current."""
-detach: Callable[[Token[Context]], None] = api.detach if _variable is None else _variable.reset
-"""Undo an `attach` of the same thread and task."""
-
-
-def detach_anywhere(token: Token[Context]) -> None:
+def detach(token: Token[Context]) -> None:
     """Undo an `attach`, or do nothing where that happened in another thread or task.
 
     A generator of the host may be closed in another task or by the garbage collector. Its context is not
-    current there, and `detach` would log a traceback on the agent's console.
+    current there, and the API's `detach` would log a traceback on the agent's console.
     """
     variable: Any = getattr(token, "var", None)
-    if variable is None:  # a context implementation named by `OTEL_PYTHON_CONTEXT`
-        api.detach(token)
-        return
-    with suppress(ValueError, RuntimeError):
-        variable.reset(token)
+    try:
+        if variable is None:  # a context implementation named by `OTEL_PYTHON_CONTEXT`
+            api_detach(token)
+        else:
+            variable.reset(token)
+    except (ValueError, RuntimeError):
+        pass
+
+
+def run_within(
+    work: Callable[[], _T], context: Context, on_end: Callable[[_T | None, BaseException | None], object]
+) -> _T:
+    """Return what `work` returns within `context`; `on_end` is called with its result, or what it raised."""
+    token = attach(context)
+    try:
+        result = work()
+    except BaseException as error:
+        on_end(None, error)
+        raise
+    finally:
+        detach(token)
+    on_end(result, None)
+    return result
+
+
+async def run_within_async(
+    work: Callable[[], Awaitable[_T]],
+    context: Context,
+    on_end: Callable[[_T | None, BaseException | None], object],
+) -> _T:
+    """Do as `run_within` for a coroutine."""
+    token = attach(context)
+    try:
+        result = await work()
+    except BaseException as error:
+        on_end(None, error)
+        raise
+    finally:
+        detach(token)
+    on_end(result, None)
+    return result
+
+
+def drive(
+    stream: Any,
+    context: Context,
+    on_item: Callable[[Any], object] | None,
+    on_end: Callable[[BaseException | None], object],
+) -> Generator[Any, Any, Any]:
+    """Yield what `stream` yields, each step of it within `context`.
+
+    Args:
+        stream: a generator, or an iterator (which takes no `send`).
+        context: attached while the stream works.
+        on_item: called with each value.
+        on_end: called once, with the exception that ended the stream; None when it was exhausted or
+        abandoned.
+    """
+    advance: Callable[[], Any] = partial(next, stream)
+    failure: BaseException | None = None
+    abandoned = False
+    try:
+        while True:
+            token = attach(context)
+            try:
+                item = advance()
+            except StopIteration as stop:
+                return stop.value
+            finally:
+                detach(token)
+            if on_item is not None:
+                _call(on_item, item)
+            try:
+                sent = yield item
+            except GeneratorExit:
+                abandoned = True
+                if isinstance(stream, Generator):
+                    token = attach(context)
+                    try:
+                        stream.close()
+                    finally:
+                        detach(token)
+                raise
+            except BaseException as thrown:
+                if not isinstance(stream, Generator):
+                    raise
+                advance = partial(stream.throw, thrown)
+            else:
+                advance = partial(next, stream) if sent is None else partial(stream.send, sent)
+    except BaseException as error:
+        # What a stream raises on being closed is no failure of the work that was abandoned.
+        failure = None if abandoned else error
+        raise
+    finally:
+        _call(on_end, failure)
+
+
+def _call(callback: Callable[[Any], object], value: Any) -> None:
+    try:
+        callback(value)
+    except Exception as error:  # noqa: BLE001 - ours, so the host must not see it
+        swallowed("streams", error)
+
+
+class DrivenIterator(Delegate):
+    """An iterator that is no generator, advanced by the generator that drives it."""
+
+    _spanproof_driven: Iterator[Any]
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._spanproof_driven)

@@ -8,24 +8,69 @@ more has been imported by then.
 A package counts where one of its modules is in `sys.modules`; no module is touched. The first time costs
 about 0.5 ms for each package installed, a later time what comparing the names takes, and nothing where the
 number of modules is the same.
+
+A container does not know its image by itself. It is taken from, in this order: `SPANPROOF_IMAGE`; what the
+platform puts into the environment; what Podman writes into the container. The resource attributes of
+OpenTelemetry (`container.image.name`, `oci.manifest.digest`) go with every span and are not repeated here.
 """
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 import sys
 import sysconfig
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import Distribution, distributions
+from pathlib import Path
 from typing import Final
 
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content.serialise import encode_json
-from spanproof.instrumentors.frameworks.fork_safe import ForkSafeLock
-from spanproof.instrumentors.spans.image import image_of_process
+from spanproof.instrumentors.frameworks.diagnostics import make_lock
 from spanproof.semconv import spanproof as ours
+
+_IMAGE_VARIABLES: Final = ("SPANPROOF_IMAGE", "FLY_IMAGE_REF")
+_PODMAN: Final = Path("/run/.containerenv")
+_DIGEST: Final = re.compile(r"(?:^|@)(?P<digest>sha(?:256|384|512):[0-9a-f]{32,128})$", re.ASCII)
+_FIELD: Final = re.compile(r'^(image|imageid)="?([^"\n]{1,1000})"?$', re.MULTILINE)
+_LONGEST: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A container image; empty where it is not known."""
+
+    name: str = ""
+    digest: str = ""
+
+
+def find_image(environ: Mapping[str, str], podman_file: Path) -> Image:
+    """Return the image that an environment or Podman's file names."""
+    for variable in _IMAGE_VARIABLES:
+        reference = environ.get(variable, "").strip()
+        if reference:
+            return parse_reference(reference)
+    try:
+        fields = dict(_FIELD.findall(podman_file.read_text("utf-8", "replace")[:10_000]))
+    except OSError:
+        return Image()
+    identity = fields.get("imageid", "")
+    return Image(fields.get("image", ""), f"sha256:{identity}" if identity else "")
+
+
+def parse_reference(reference: str) -> Image:
+    """Return name and digest of an image's reference: `name:tag@sha256:…`, the name or the digest alone."""
+    reference = reference[:_LONGEST]
+    found = _DIGEST.search(reference)
+    if found is None:
+        return Image(reference)
+    return Image(reference[: found.start()], found["digest"])
+
 
 _ROOT: Final = re.compile(r'^"?(\w+)(?:/|(?:\.[\w-]+)?\.(?:py|so|pyd),)', re.MULTILINE)
 """The outermost package or module of a path in a wheel's RECORD."""
@@ -40,7 +85,7 @@ class _Imports:
     """The packages that the process has imported so far."""
 
     def __init__(self) -> None:
-        self._lock = ForkSafeLock()
+        self._lock = make_lock()
         self._counted = 0
         self._known: set[str] = set()
         self._packages: dict[str, str] = {}
@@ -100,9 +145,10 @@ def _is_imported(installed: Distribution, modules: Collection[str]) -> bool:
     return any(path.removesuffix("/__init__").replace("/", ".") in modules for path in paths)
 
 
+@cache
 def image_facts() -> Mapping[str, AttributeValue]:
     """Return the attributes that name the image of this process; none where it is not known."""
-    image = image_of_process()
+    image = find_image(os.environ, _PODMAN)
     named = {ours.ENVIRONMENT_IMAGE_NAME: image.name, ours.ENVIRONMENT_IMAGE_DIGEST: image.digest}
     return {key: value for key, value in named.items() if value}
 

@@ -1,8 +1,7 @@
 """Spans at a third of the cost of the OpenTelemetry SDK's own, with the same exported bytes.
 
 The SDK builds for each span what few spans need: bounded attributes, lists of events and links, a copy for
-the processors. A `FastSpan` builds those on first use, mostly in the exporter's thread, and skips processors
-that do nothing. Within an agent's work its code is not in the CPU's caches: a call takes about 1 µs.
+the processors. A `FastSpan` builds those on first use, mostly in the exporter's thread.
 
 This is the one module that uses private names of the SDK. `span_starter` checks once per tracer that they are
 what is expected here; where they are not, and for root spans, spans with links, samplers that decide per span
@@ -17,22 +16,19 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from time import time_ns
-from types import SimpleNamespace
 from typing import Any, Final
 
 from opentelemetry import trace
 from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor, Tracer
-from opentelemetry.sdk.trace import SynchronousMultiSpanProcessor as UsualProcessor
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON, ParentBased
 from opentelemetry.sdk.util import BoundedList
 from opentelemetry.trace import Link, SpanContext, Status
 from opentelemetry.util.types import AttributeValue
 
-from spanproof.instrumentors.spans.ids import UnseededIdGenerator, draw_bits
+from spanproof.instrumentors.spans.ids import UnseededIdGenerator
 from spanproof.instrumentors.spans.span_start import SpanStart
 
 StartSpan = Callable[[SpanStart, Context, Sequence[Link]], trace.Span]
@@ -40,14 +36,10 @@ StartSpan = Callable[[SpanStart, Context, Sequence[Link]], trace.Span]
 (SPAN_KEY,) = trace.set_span_in_context(trace.INVALID_SPAN, Context())
 """Key of a context's current span; `set_span_in_context` would copy the whole context once more."""
 
-_NOTIFICATIONS: Final = {"on_start", "_on_ending", "on_end"} & vars(SpanProcessor).keys()
-"""Methods by which this release notifies processors of a span."""
-_EMPTY: Final = {
-    *(vars(SpanProcessor)[name] for name in _NOTIFICATIONS),
-    *(kind.on_start for kind in (BatchSpanProcessor, SimpleSpanProcessor)),
-}
-"""Those of the SDK's own that do nothing."""
-_RANDOM_IDS: Final = {RandomIdGenerator.generate_span_id, UnseededIdGenerator.generate_span_id}
+_REPORTS_ENDING: Final = hasattr(SpanProcessor, "_on_ending")
+"""Whether this release notifies processors of a span that is about to end."""
+_SEEDED_BY_THE_HOST: Final = RandomIdGenerator.generate_span_id
+_UNSEEDED: Final = UnseededIdGenerator()
 _SAMPLED: Final = trace.TraceFlags.SAMPLED
 _SET_AT_START: Final = {"_name", "_kind", "_lock", "_mappings", "_parent", "_context", "_start_time"}
 _BUILT_LATER: Final = {"_attributes", "_events", "_links"}
@@ -66,40 +58,12 @@ def set_attributes(span: trace.Span, attributes: Mapping[str, AttributeValue]) -
         span.set_attributes(attributes)
 
 
-class _Processors:
-    """Which of a tracer's processors to call at each notification: those that do anything."""
-
-    def __init__(self, processor: Any) -> None:
-        # The usual one calls its members one after the other and does nothing else.
-        usual = type(processor) is UsualProcessor
-        self.added: Any = processor if usual else SimpleNamespace(_span_processors=(processor,))
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Look again at which processors there are: the tuple is another one whenever one is added."""
-        members = self.added._span_processors
-        self.on_start = _acting(members, "on_start")
-        self.on_ending = _acting(members, "_on_ending")
-        self.on_end = _acting(members, "on_end")
-        self.known = members  # last: other threads go by it
-
-
-def _acting(members: Sequence[Any], name: str) -> tuple[Any, ...]:
-    """Return the processors whose method does something; it may be the object's own, or a proxy's."""
-
-    def acts(each: Any) -> bool:
-        return name in getattr(each, "__dict__", ()) or getattr(type(each), name, None) not in _EMPTY
-
-    return tuple(filter(acts, members)) if name in _NOTIFICATIONS else ()
-
-
 class FastSpan(Span):
     """A span of the SDK that builds its attributes, events and links on first use."""
 
     _attributes: Any
     _events: Any
     _links: Any
-    _processors: _Processors
     _mappings: list[Mapping[str, AttributeValue]] | None  # None once the attributes are built of them
 
     def __getattr__(self, name: str) -> Any:
@@ -131,29 +95,20 @@ class FastSpan(Span):
                 return
         self.set_attributes(attributes)
 
-    def end(self, end_time: int | None = None, more: Mapping[str, AttributeValue] | None = None) -> None:
-        """Set attributes as `add_mapping` does, and end; processors get this span itself, not a copy."""
+    def end(self, end_time: int | None = None) -> None:
+        """End the span; processors get this span itself, not a copy."""
         with self._lock:
             ended_before = self._end_time is not None
             if not ended_before:
                 if self._mappings is None:
-                    self._attributes.update(more or {})
                     self._attributes._immutable = True
-                elif more:
-                    self._mappings.append(more)
                 self._end_time = time_ns() if end_time is None else end_time
         if ended_before:
-            if more:
-                self.set_attributes(more)  # logs the warning, as does the next
-            super().end()
+            super().end()  # logs the warning
             return
-        processors = self._processors
-        if processors.added._span_processors is not processors.known:
-            processors.refresh()
-        for each in processors.on_ending:
-            each._on_ending(self)
-        for each in processors.on_end:
-            each.on_end(self)
+        if _REPORTS_ENDING:
+            self._span_processor._on_ending(self)
+        self._span_processor.on_end(self)
 
     def __copy__(self) -> ReadableSpan:
         return self._readable_span()
@@ -173,11 +128,7 @@ def span_starter(tracer: trace.Tracer) -> StartSpan:
         return start_sdk_span
     sdk_tracer: Any = tracer
     kind = _class_for(sdk_tracer)
-    processors = kind._processors
     keeping = sdk_tracer.sampler if _keeps_children(sdk_tracer.sampler) else None
-    random = sdk_tracer.id_generator
-    if type(random).generate_span_id not in _RANDOM_IDS or "generate_span_id" in vars(random):
-        random = None
 
     def start_span(start: SpanStart, context: Context, links: Sequence[Link]) -> trace.Span:
         above: Any = context.get(SPAN_KEY)
@@ -188,23 +139,19 @@ def span_starter(tracer: trace.Tracer) -> StartSpan:
         trace_id, _, _, flags, state, is_valid = parent
         if not (is_valid and flags & _SAMPLED) or (config is not None and not config.is_enabled):
             return start_sdk_span(start, context, links)
-        ids = sdk_tracer.id_generator
-        if ids is random and (span_id := draw_bits(64)):
-            own = tuple.__new__(SpanContext, (trace_id, span_id, False, flags, state, True))
-        else:
-            own = SpanContext(trace_id, ids.generate_span_id(), False, flags, state)  # noqa: FBT003
         # No constructor: it would build what is not needed.
         span: Any = object.__new__(kind)
         span._name, span._kind, first = start
         # Reentrant: building the attributes, in `__getattr__`, takes the lock that the SDK's setters hold.
         span._lock = threading.RLock()
         span._mappings = [first]
-        span._context, span._parent = own, parent
+        span._parent = parent
+        draw = sdk_tracer.id_generator.generate_span_id
+        if getattr(draw, "__func__", None) is _SEEDED_BY_THE_HOST:
+            draw = _UNSEEDED.generate_span_id
+        span._context = SpanContext(trace_id, draw(), False, flags, state)  # noqa: FBT003
         span._start_time = time_ns()
-        if processors.added._span_processors is not processors.known:
-            processors.refresh()
-        for each in processors.on_start:
-            each.on_start(span, parent_context=context)
+        span._span_processor.on_start(span, parent_context=context)
         return span  # type: ignore[no-any-return]
 
     return start_span
@@ -221,7 +168,6 @@ def _class_for(tracer: Any) -> type[FastSpan]:
         "_sampler": tracer.sampler,
         "_resource": tracer.resource,
         "_span_processor": tracer.span_processor,
-        "_processors": _Processors(tracer.span_processor),
         "_instrumentation_info": tracer.instrumentation_info,
         "_instrumentation_scope": tracer._instrumentation_scope,
         "_limits": tracer._span_limits,

@@ -17,16 +17,14 @@ _own: Final = Random()  # noqa: S311 - ids are no secrets
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_own.seed)
 
-draw_bits: Final = _own.getrandbits
-
 
 class UnseededIdGenerator(RandomIdGenerator):
     """Ids drawn from a generator of our own."""
 
     def generate_span_id(self) -> int:
         """Return a span id, never 0."""
-        return draw_bits(64) or self.generate_span_id()
+        return _own.getrandbits(64) or self.generate_span_id()
 
     def generate_trace_id(self) -> int:
         """Return a trace id, never 0."""
-        return draw_bits(128) or self.generate_trace_id()
+        return _own.getrandbits(128) or self.generate_trace_id()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
+from contextvars import Token
 from importlib.metadata import version
 from typing import Final, TypeVar
 
@@ -19,11 +20,11 @@ from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content.capture import Content, ContentPolicy, policy_from
 from spanproof.instrumentors.content.texts import text_of
-from spanproof.instrumentors.frameworks.diagnostics import shielded
+from spanproof.instrumentors.frameworks.diagnostics import shielded, swallowed
 from spanproof.instrumentors.spans.cohort import COHORT_KEY, cohort_attributes
-from spanproof.instrumentors.spans.contexts import current
+from spanproof.instrumentors.spans.contexts import attach, current, detach
 from spanproof.instrumentors.spans.environment import environment_facts
-from spanproof.instrumentors.spans.fast_span import SPAN_KEY, FastSpan, set_attributes, span_starter
+from spanproof.instrumentors.spans.fast_span import SPAN_KEY, set_attributes, span_starter
 from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, TOOL, SpanStart
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
@@ -52,12 +53,10 @@ class OpenSpan(Content):
     """
 
     outermost = False
+    _token: Token[Context] | None = None
 
     def __init__(self, policy: ContentPolicy, span: Span, context: Context, *, recording: bool) -> None:
-        # Not `Content.__init__`: a call more for every span.
-        self.policy = policy
-        self.visible = policy.capture
-        self.attributes = {}
+        super().__init__(policy)
         self.span = span
         self.context = context
         self.recording = recording
@@ -66,28 +65,69 @@ class OpenSpan(Content):
         """Put the attributes gathered so far onto the span."""
         set_attributes(self.span, self.finished())
 
+    def enter(self) -> None:
+        """Make the context current until the span is closed, if that is in the same thread and task."""
+        self._token = attach(self.context)
+
+    @shielded("span.end")
     def close(self) -> None:
         """Write the attributes gathered so far and end the span.
 
         The context is dropped because it may hold this object and the agent: such a cycle would keep the
         agent's memory until the garbage collector runs.
         """
-        self.context = _NO_CONTEXT
+        if self._token is not None and current() is self.context:
+            detach(self._token)
+        self.context, self._token = _NO_CONTEXT, None
         if self.outermost and self.recording and self.policy.environment:
-            self._name_environment()
-        if self._marks:
-            self.attributes.update(self._marked())
-        attributes, self.attributes = self.attributes, {}
-        if isinstance(self.span, FastSpan):
-            self.span.end(None, attributes)
-        else:
-            self.span.set_attributes(attributes)
-            self.span.end()
+            with shielded("environment"):
+                trace_id = self.span.get_span_context().trace_id
+                self.attributes.update(environment_facts(trace_id, self.policy.max_value_chars))
+        self.write()
+        self.span.end()
 
-    @shielded("environment")
-    def _name_environment(self) -> None:
-        trace_id = self.span.get_span_context().trace_id
-        self.attributes.update(environment_facts(trace_id, self.policy.max_value_chars))
+    def fail(
+        self,
+        error: BaseException,
+        *,
+        error_type: str | None = None,
+        message: str | None = None,
+        chain: Sequence[str] = (),
+        stack: bool = True,
+    ) -> None:
+        """Record why the span failed: `error.type`, an exception event and the status.
+
+        Args:
+            error: the exception that ended it.
+            error_type: the name to record where the exception only wraps the real one.
+            message: the same for its message.
+            chain: class names from the framework's error to the one first raised.
+            stack: whether to record the stack trace; that of an interpreter means nothing.
+        """
+        span = self.span
+        if not span.is_recording():
+            return
+        name = description = error_type or type(error).__name__
+        event: dict[str, AttributeValue] = {genai.EXCEPTION_TYPE: name}
+        shown = self.policy.permitted(text_of(error) if message is None else message, _MAX_MESSAGE_CHARS)
+        if shown is not None:
+            event[genai.EXCEPTION_MESSAGE] = shown
+            description = f"{name}: {shown}"
+            if stack:
+                trace_text = self.policy.permitted(
+                    _format_stack(error), _MAX_MESSAGE_CHARS, genai.EXCEPTION_STACKTRACE
+                )
+                event[genai.EXCEPTION_STACKTRACE] = trace_text or ""
+        span.set_attribute(genai.ERROR_TYPE, name)
+        if chain:
+            span.set_attribute(ours.EXECUTION_ERROR_CHAIN, list(chain))
+        span.add_event("exception", event)
+        span.set_status(Status(StatusCode.ERROR, description))
+
+    def fail_untyped(self, message: str, error_type: str = _UNKNOWN_ERROR) -> None:
+        """Record that the span failed with a message of unknown exception type."""
+        self.span.set_attribute(genai.ERROR_TYPE, error_type)
+        self.span.set_status(Status(StatusCode.ERROR, self.policy.permitted(message, _MAX_UNTYPED_CHARS)))
 
 
 AnyOpenSpan = TypeVar("AnyOpenSpan", bound=OpenSpan)
@@ -123,24 +163,6 @@ class Tracing:
 
     def open(
         self,
-        start: SpanStart,
-        parent: Context | None = None,
-        *,
-        values: Mapping[str, object] | None = None,
-        links: Sequence[Link] = (),
-    ) -> OpenSpan:
-        """Start a span.
-
-        Args:
-            start: name, kind and first attributes; the cohort of the parent context is added.
-            parent: the context it starts in; the current one when None.
-            values: added to the context of what happens within the span.
-            links: to spans of other traces.
-        """
-        return self.open_as(OpenSpan, start, parent, values=values, links=links)
-
-    def open_as(
-        self,
         kind: type[AnyOpenSpan],
         start: SpanStart,
         parent: Context | None = None,
@@ -148,12 +170,24 @@ class Tracing:
         values: Mapping[str, object] | None = None,
         links: Sequence[Link] = (),
     ) -> AnyOpenSpan:
-        """Start a span as `open` does, kept in an object of a class derived from `OpenSpan`."""
+        """Start a span; it records nothing where that fails.
+
+        Args:
+            kind: the class of what is returned, derived from `OpenSpan`.
+            start: name, kind and first attributes; the cohort of the parent context is added.
+            parent: the context it starts in; the current one when None.
+            values: added to the context of what happens within the span.
+            links: to spans of other traces.
+        """
         context = current() if parent is None else parent
         if COHORT_KEY in context:
             start = start._replace(attributes={**cohort_attributes(context), **start.attributes})
-        span = self._start_span(start, context, links)
-        recording = isinstance(span, FastSpan) or span.is_recording()
+        try:
+            span = self._start_span(start, context, links)
+        except Exception as error:  # noqa: BLE001 - a sampler or processor of the host's
+            swallowed("span.start", error)
+            span = trace.INVALID_SPAN
+        recording = span.is_recording()
         within: dict[str, object] = {**context}
         # An application's own trace goes on through a run of ours that is not sampled.
         if recording or not trace.get_current_span(context).is_recording():
@@ -168,54 +202,6 @@ class Tracing:
         opened = kind(self.policy, span, Context(within), recording=recording)
         opened.outermost = names_environment
         return opened
-
-    def content(self) -> Content:
-        """Return an empty set of attributes under this tracer's policy."""
-        return Content(self.policy)
-
-    def fail(
-        self,
-        span: Span,
-        error: BaseException,
-        *,
-        error_type: str | None = None,
-        message: str | None = None,
-        chain: Sequence[str] = (),
-        stack: bool = True,
-    ) -> None:
-        """Record why a span failed: `error.type`, an exception event and the status.
-
-        Args:
-            span: the span that failed.
-            error: the exception that ended it.
-            error_type: the name to record where the exception only wraps the real one.
-            message: the same for its message.
-            chain: class names from the framework's error to the one first raised.
-            stack: whether to record the stack trace; that of an interpreter means nothing.
-        """
-        if not span.is_recording():
-            return
-        name = description = error_type or type(error).__name__
-        event: dict[str, AttributeValue] = {genai.EXCEPTION_TYPE: name}
-        shown = self.policy.permitted(text_of(error) if message is None else message, _MAX_MESSAGE_CHARS)
-        if shown is not None:
-            event[genai.EXCEPTION_MESSAGE] = shown
-            description = f"{name}: {shown}"
-            if stack:
-                trace_text = self.policy.permitted(
-                    _format_stack(error), _MAX_MESSAGE_CHARS, genai.EXCEPTION_STACKTRACE
-                )
-                event[genai.EXCEPTION_STACKTRACE] = trace_text or ""
-        span.set_attribute(genai.ERROR_TYPE, name)
-        if chain:
-            span.set_attribute(ours.EXECUTION_ERROR_CHAIN, list(chain))
-        span.add_event("exception", event)
-        span.set_status(Status(StatusCode.ERROR, description))
-
-    def fail_untyped(self, span: Span, message: str) -> None:
-        """Record that a span failed with a message of unknown exception type."""
-        span.set_attribute(genai.ERROR_TYPE, _UNKNOWN_ERROR)
-        span.set_status(Status(StatusCode.ERROR, self.policy.permitted(message, _MAX_UNTYPED_CHARS)))
 
 
 def was_abandoned(error: BaseException | None) -> bool:

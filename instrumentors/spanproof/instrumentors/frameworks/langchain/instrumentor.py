@@ -1,53 +1,279 @@
-"""Adding our callback handler to every LangChain run of the process, and removing it again."""
+"""LangChain's callbacks, turned into spans.
+
+One handler serves all runs of the process, added to each root run; the runs within inherit it. It is called
+inline, in the thread and task of the run, so that a context attached when a tool starts is the tool's; in
+other callbacks none is attached, since start and end need not come in the same task. Parents come from
+LangChain's own run ids.
+"""
+
+# LangChain gives by position what comes first and the rest by name: the rest, the run's id among it, is one
+# dictionary.
+# mypy: disable-error-code="override"
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
+from uuid import UUID
 
+from langchain_core.callbacks import BaseCallbackHandler, manager
+
+from spanproof.instrumentors.content.texts import text_of
+from spanproof.instrumentors.frameworks import patching
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method, Patches
+from spanproof.instrumentors.frameworks.langchain import records
+from spanproof.instrumentors.frameworks.langchain.records import RunRecord
+from spanproof.instrumentors.frameworks.messages import History, record_agent
+from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
+from spanproof.instrumentors.spans.span_start import (
+    AGENT,
+    CHAIN,
+    LLM,
+    RETRIEVER,
+    TOOL,
+    SpanStart,
+    make_model_start,
+    make_start,
+    make_tool_start,
+)
 from spanproof.instrumentors.spans.tracing import Tracing
+from spanproof.semconv import genai, openinference
+from spanproof.semconv import spanproof as ours
+
+_INTERRUPTS = frozenset({"GraphInterrupt", "NodeInterrupt"})
+"""Exceptions by which a run is suspended until somebody answers."""
+_GIVEN_UP = frozenset({"GeneratorExit", "CancelledError"})
+"""Exceptions by which a run is given up, with all that is going on within it."""
+_CONTROL_FLOW = frozenset({"GraphBubbleUp", "ParentCommand"})
+"""Exceptions by which a run is left. None of these, nor of the above, is a failure."""
+_MAX_GOING_ON = 10_000
+"""Runs that are remembered at once: LangChain does not report the end of each (not of events that are closed
+before the second one), and what such a run was given would stay in memory."""
 
 
-class Instrumentor:
+class SpanHandler(BaseCallbackHandler):
+    """The callback handler; public methods are langchain-core's.
+
+    Attributes:
+        tracing: begins the spans, as long as it is not over.
+    """
+
+    run_inline = True
+    raise_error = False
+    ignore_retry = ignore_custom_event = True
+
+    def __init__(self, tracing: Tracing) -> None:
+        self.tracing = tracing
+        self._runs: dict[UUID | None, RunRecord] = {}
+
+    def __deepcopy__(self, _memo: object) -> SpanHandler:
+        """Return itself: the host copies a run's configuration with its callbacks."""
+        return self
+
+    def __reduce__(self) -> tuple[type[BaseCallbackHandler], tuple[()]]:
+        """Return an empty handler for another process, which may not have this package."""
+        return BaseCallbackHandler, ()
+
+    @shielded("langchain.chain.start")
+    def on_chain_start(self, serialized: dict[str, Any] | None, inputs: Any, /, **given: Any) -> None:
+        """A graph, a node or any other runnable begins."""
+        name = records.run_name(serialized, given, "chain")
+        parent = self._runs.get(given.get("parent_run_id"))
+        if parent is not None and not parent.graph and _is_graph_task(given.get("tags")):
+            self._promote(parent)
+        agent = _is_root_graph(parent, given.get("metadata")) or name == "AgentExecutor"
+        kind = AGENT if agent else CHAIN
+        record = self._open(name, kind, make_start(name, kind), given)
+        if record is None:
+            return
+        record.graph, record.inputs = agent, inputs
+        if record.recording:
+            if agent:
+                record_agent(record, name)
+            records.describe_chain_input(record, inputs, agent=agent)
+
+    def on_chain_end(self, outputs: Any, /, **given: Any) -> None:
+        """It has returned."""
+        self._finish("langchain.chain.end", given, records.describe_chain_output, outputs)
+
+    @shielded("langchain.model.start")
+    def on_chat_model_start(
+        self, serialized: dict[str, Any] | None, messages: Sequence[Sequence[Any]], /, **given: Any
+    ) -> None:
+        """A chat model is called."""
+        self._start_model(serialized, given, [each for batch in messages for each in batch])
+
+    @shielded("langchain.model.start")
+    def on_llm_start(
+        self, serialized: dict[str, Any] | None, prompts: Sequence[str], /, **given: Any
+    ) -> None:
+        """A completion model is called."""
+        self._start_model(serialized, given, [*map(text_of, prompts)])
+
+    def on_llm_end(self, response: Any, /, **given: Any) -> None:
+        """The model has answered."""
+        self._finish("langchain.model.end", given, records.describe_answer, response)
+
+    @shielded("langchain.tool.start")
+    def on_tool_start(self, serialized: dict[str, Any] | None, input_str: str, /, **given: Any) -> None:
+        """A tool is called; what happens within it belongs under its span."""
+        name = records.run_name(serialized, given, "tool")
+        record = self._open(name, TOOL, make_tool_start(name), given)
+        if record is not None:
+            record.enter()
+            if record.recording:
+                records.describe_tool_call(record, name, input_str, given)
+
+    def on_tool_end(self, output: Any, /, **given: Any) -> None:
+        """The tool has returned."""
+        self._finish("langchain.tool.end", given, records.describe_tool_result, output)
+
+    @shielded("langchain.retriever.start")
+    def on_retriever_start(self, serialized: dict[str, Any] | None, query: str, /, **given: Any) -> None:
+        """A retriever is called."""
+        name = records.run_name(serialized, given, "retriever")
+        record = self._open(name, RETRIEVER, make_start(name, RETRIEVER), given)
+        if record is not None and record.recording:
+            record.input(query)
+
+    def on_retriever_end(self, documents: Sequence[Any], /, **given: Any) -> None:
+        """The retriever has answered."""
+        self._finish("langchain.retriever.end", given, records.describe_documents, documents)
+
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **given: Any) -> None:
+        """A runnable has raised, or was left."""
+        record = self._runs.pop(run_id, None)
+        if record is not None:
+            with shielded("langchain.error"):
+                self._describe_error(record, error)
+            record.close()
+
+    on_llm_error = on_chain_error
+    on_tool_error = on_chain_error
+    on_retriever_error = on_chain_error
+
+    def _describe_error(self, record: RunRecord, error: BaseException) -> None:
+        if _is_one_of(error, _INTERRUPTS):
+            _suspend(record)
+        elif _is_one_of(error, _GIVEN_UP):
+            self._give_up(record)
+        elif not _is_one_of(error, _CONTROL_FLOW):
+            record.fail(error)
+            if record.kind == AGENT:
+                limit = type(error).__name__ == "GraphRecursionError"
+                record.fact(ours.RUN_ENDING, "max_steps" if limit else "failed")
+
+    def _give_up(self, record: RunRecord) -> None:
+        """End what is in progress within an abandoned run, whose ends LangChain does not all report."""
+        for run_id, each in [*self._runs.items()]:
+            if record in _runs_above(each):
+                self._runs.pop(run_id, None)
+                each.close()
+
+    def _finish(
+        self,
+        place: str,
+        given: dict[str, Any],
+        describe: Callable[[RunRecord, Any], object],
+        result: Any,
+    ) -> None:
+        """End a run's span by what it has come to."""
+        record = self._runs.pop(given["run_id"], None)
+        if record is not None:
+            with shielded(place):
+                if record.recording:
+                    describe(record, result)
+            record.close()
+
+    def _start_model(self, serialized: Any, given: dict[str, Any], messages: list[Any]) -> None:
+        model = records.model_name(serialized, given)
+        record = self._open(model, LLM, make_model_start(model), given)
+        if record is not None and record.recording:
+            records.describe_call(record, given, messages)
+
+    def _open(self, name: str, kind: str, start: SpanStart, given: dict[str, Any]) -> RunRecord | None:
+        if self.tracing.over:
+            return None
+        parent = self._runs.get(given.get("parent_run_id"))
+        record = self.tracing.open(RunRecord, start, None if parent is None else parent.context)
+        record.name, record.kind, record.parent = name, kind, parent
+        record.history = History() if parent is None else parent.history
+        if len(self._runs) >= _MAX_GOING_ON:
+            with suppress(StopIteration, RuntimeError):  # another thread's run has ended or begun meanwhile
+                oldest = self._runs.pop(next(iter(self._runs)), None)
+                if oldest is not None:
+                    oldest.close()
+        self._runs[given["run_id"]] = record
+        return record
+
+    def _promote(self, record: RunRecord) -> None:
+        """Make a runnable an AGENT whose child is a task of a graph."""
+        record.graph = True
+        record.kind = AGENT
+        span = record.span
+        span.set_attribute(openinference.SPAN_KIND, AGENT)
+        span.set_attribute(genai.OPERATION_NAME, genai.OPERATION_INVOKE_AGENT)
+        span.update_name(f"{genai.OPERATION_INVOKE_AGENT} {record.name}")
+        if record.recording:
+            record_agent(record, record.name)
+            records.describe_chain_input(record, record.inputs, agent=True)
+
+
+class Instrumentor(patching.Instrumentor):
     """LangChain under instrumentation, from `instrument` to `uninstrument`."""
 
     def __init__(self, tracing: Tracing) -> None:
-        self._tracing = tracing
-        self._patches = Patches()
-        self._handler: Any = None
+        super().__init__(tracing)
+        self._handler = SpanHandler(tracing)
 
     def instrument(self) -> None:
         """Join the runs of langchain-core, again where a reload has dropped it.
 
-        Raises:
-            ImportError: langchain-core is not installed.
+        Once uninstrumented, runs that hold the handler end their spans and start no new ones.
         """
-        from langchain_core.callbacks import manager
-
-        from spanproof.instrumentors.frameworks.langchain.handler import SpanHandler
-
-        if self._handler is None:
-            self._handler = SpanHandler(self._tracing)
         for kind in (manager.CallbackManager, manager.AsyncCallbackManager):
-            self._patches.replace(kind, "configure", self._configure)
-
-    def uninstrument(self) -> None:
-        """Take the handler out; runs that already hold it end their spans and start no new ones."""
-        self._tracing.over = True
-        self._patches.restore()
-        self._handler = None
+            self.patches.replace(kind, "configure", self._configure)
 
     def _configure(self, original: Method, kind: Any, args: Args, kwargs: Kwargs) -> Any:
         """Hook of a manager's `configure`: add the handler to root runs; the runs within inherit it."""
-        manager = original(kind, *args, **kwargs)
+        configured = original(kind, *args, **kwargs)
         caller = args[0] if args else kwargs.get("inheritable_callbacks")
         # A plain `getattr`: the original has read the attribute by now.
         if getattr(caller, "parent_run_id", None) is None:
-            self._join(manager)
-        return manager
+            with shielded("langchain.join"):
+                configured.add_handler(self._handler, inherit=True)
+        return configured
 
-    @shielded("langchain.join")
-    def _join(self, manager: Any) -> None:
-        if self._handler is not None:
-            manager.add_handler(self._handler, inherit=True)
+
+def _is_root_graph(parent: RunRecord | None, metadata: Any) -> bool:
+    """Return whether it is a graph's own run, which has langgraph's mark and no node's."""
+    return (
+        parent is None
+        and isinstance(metadata, dict)
+        and metadata.get("ls_integration") == "langgraph"
+        and "langgraph_node" not in metadata
+    )
+
+
+def _is_graph_task(tags: Any) -> bool:
+    return isinstance(tags, list) and any(
+        isinstance(tag, str) and tag.startswith("graph:step:") for tag in tags
+    )
+
+
+def _is_one_of(error: BaseException, names: frozenset[str]) -> bool:
+    return any(kind.__name__ in names for kind in type(error).__mro__)
+
+
+def _runs_above(record: RunRecord) -> Iterator[RunRecord]:
+    above = record.parent
+    while above is not None:
+        yield above
+        above = above.parent
+
+
+def _suspend(record: RunRecord) -> None:
+    """Mark the runs above an interrupted one, which end in order but have not answered."""
+    for each in _runs_above(record):
+        each.suspended = True

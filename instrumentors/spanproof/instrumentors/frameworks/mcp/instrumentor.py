@@ -6,25 +6,30 @@ the caller's side, and what the server did for it is a CHAIN span of the same tr
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 from opentelemetry import trace as otel
 from opentelemetry.context import create_key, set_value
 
 from spanproof.instrumentors.content.code_tools import record_call
-from spanproof.instrumentors.content.texts import attribute, member, text_of, text_or_none
+from spanproof.instrumentors.content.texts import attribute, elements, member, text_of, text_or_none
+from spanproof.instrumentors.frameworks import patching
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.frameworks.mcp.results import find_value, is_failed
-from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method, Patches
-from spanproof.instrumentors.spans.contexts import attach, current, detach_anywhere
-from spanproof.instrumentors.spans.span_start import CHAIN, SpanStart, make_start, make_tool_start
-from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing, was_abandoned
+from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
+from spanproof.instrumentors.spans.contexts import current, run_within_async
+from spanproof.instrumentors.spans.span_start import CHAIN, make_start, make_tool_start
+from spanproof.instrumentors.spans.tracing import OpenSpan, was_abandoned
 from spanproof.semconv import genai
 
 _CALL: Final = "tools/call"
 _CALLERS_TRACE: Final = "traceparent"
 _CALL_KEY: Final = create_key("spanproof-mcp-call")
+_ONLY_FIELD: Final = "result"
+"""The field that a server puts a value into that is no object."""
 
 
 class _Call(OpenSpan):
@@ -39,12 +44,8 @@ class _Call(OpenSpan):
     serves = False
 
 
-class Instrumentor:
+class Instrumentor(patching.Instrumentor):
     """The SDK under instrumentation, from `instrument` to `uninstrument`."""
-
-    def __init__(self, tracing: Tracing) -> None:
-        self._tracing = tracing
-        self._patches = Patches()
 
     def instrument(self) -> None:
         """Patch clients, and servers that are made from now on.
@@ -55,58 +56,40 @@ class Instrumentor:
         from mcp.client.session import ClientSession
         from mcp.server.lowlevel import Server
 
-        self._patches.replace(ClientSession, "call_tool", self._call)
-        self._patches.replace(Server, "__init__", self._make_server)
+        self.patches.replace(ClientSession, "call_tool", self._call)
+        self.patches.replace(Server, "__init__", self._make_server)
         try:
             from mcp.server.mcpserver.tools.tool_manager import ToolManager
         except ImportError:
             return  # another version of the SDK: a tool's exception is what the client gets of it
-        self._patches.replace(ToolManager, "call_tool", self._run_tool)
-
-    def uninstrument(self) -> None:
-        """Restore every original; the middleware of servers passes everything on."""
-        self._patches.restore()
+        self.patches.replace(ToolManager, "call_tool", self._run_tool)
 
     def _make_server(self, original: Method, server: Any, args: Args, kwargs: Kwargs) -> None:
         original(server, *args, **kwargs)
-        self._join(server)
-
-    @shielded("mcp.server")
-    def _join(self, server: Any) -> None:
-        server.middleware.append(self._serve)
+        with shielded("mcp.server"):
+            server.middleware.append(self._serve)
 
     async def _call(self, original: Method, session: Any, args: Args, kwargs: Kwargs) -> Any:
         named = {**dict(zip(("name", "arguments"), args, strict=False)), **kwargs}
         call = self._begin_call(named.get("name"), named.get("arguments"))
-        return await self._record(call, lambda: original(session, *args, **kwargs))
+        return await _record(call, partial(original, session, *args, **kwargs))
 
     async def _serve(self, request: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
         """Record a request of a client; a middleware of the SDK."""
-        call = self._begin_served(request) if self._patches.active else None
-        return await self._record(call, lambda: call_next(request))
+        call = self._begin_served(request) if self.patches.active else None
+        return await _record(call, partial(call_next, request))
 
     async def _run_tool(self, original: Method, manager: Any, args: Args, kwargs: Kwargs) -> Any:
         """Keep the exception of a server's tool, of which the client gets at most the message."""
         try:
             return await original(manager, *args, **kwargs)
         except Exception as error:
-            self._note_exception(error)
+            call = current().get(_CALL_KEY)
+            if isinstance(call, _Call) and call.recording:
+                call.has_failed = True
+                with shielded("mcp.exception"):
+                    call.fail(error.__cause__ or error)
             raise
-
-    async def _record(self, call: _Call | None, work: Callable[[], Awaitable[Any]]) -> Any:
-        if call is None:
-            return await work()
-        token = attach(call.context)
-        try:
-            result = await work()
-        except BaseException as error:
-            self._end_failed(call, error)
-            raise
-        else:
-            self._end(call, result)
-            return result
-        finally:
-            detach_anywhere(token)
 
     @shielded("mcp.call.start")
     def _begin_call(self, name: object, arguments: object) -> _Call | None:
@@ -114,64 +97,78 @@ class Instrumentor:
         above = attribute(otel.get_current_span(), "attributes")
         if isinstance(above, Mapping) and above.get(genai.TOOL_NAME) == tool:
             return None  # a framework calls the server, and has recorded the call
-        return self._open_call(tool, arguments)
+        return self._open(tool, arguments)
 
     @shielded("mcp.serve.start")
     def _begin_served(self, request: Any) -> _Call | None:
         if text_or_none(attribute(request, "method")) != _CALL:
             return None
         params = attribute(request, "params")
-        tool = text_of(member(params, "name"))
-        arguments = member(params, "arguments")
-        if member(attribute(request, "meta"), _CALLERS_TRACE) is None:
-            return self._open_call(tool, arguments)
-        served = self._open(make_start(f"serve {tool}", CHAIN))
-        served.serves = True
-        self._show_arguments(served, tool, arguments)
-        return served
+        serves = member(attribute(request, "meta"), _CALLERS_TRACE) is not None
+        return self._open(text_of(member(params, "name")), member(params, "arguments"), serves=serves)
 
-    def _open_call(self, tool: str, arguments: object) -> _Call:
-        call = self._open(make_tool_start(tool))
-        self._show_arguments(call, tool, {} if arguments is None else arguments)
+    def _open(self, tool: str, arguments: object, *, serves: bool = False) -> _Call:
+        start = make_start(f"serve {tool}", CHAIN) if serves else make_tool_start(tool)
+        call = self.tracing.open(_Call, start)
+        call.context = set_value(_CALL_KEY, call, call.context)
+        call.serves = serves
+        if call.recording:
+            with shielded("mcp.arguments"):
+                if serves:
+                    call.input(arguments)
+                else:
+                    record_call(call, tool, {} if arguments is None else arguments)
         return call
 
-    def _open(self, start: SpanStart) -> _Call:
-        opened = self._tracing.open_as(_Call, start)
-        opened.context = set_value(_CALL_KEY, opened, opened.context)
-        return opened
 
-    @shielded("mcp.arguments")
-    def _show_arguments(self, call: _Call, tool: str, arguments: object) -> None:
-        if not call.recording:
-            return
-        if call.serves:
-            call.input(arguments)
-        else:
-            record_call(call, tool, arguments)
+async def _record(call: _Call | None, work: Callable[[], Awaitable[Any]]) -> Any:
+    return await (work() if call is None else run_within_async(work, call.context, partial(_end, call)))
 
-    @shielded("mcp.end")
-    def _end(self, call: _Call, result: object) -> None:
-        try:
-            if call.recording:
-                value = find_value(result)
-                if is_failed(result) and not call.has_failed:
-                    self._tracing.fail_untyped(call.span, text_of(value))
-                if call.serves:
-                    call.output(value)
-                else:
-                    call.output_json(genai.TOOL_CALL_RESULT, value)
-        finally:
-            call.close()
 
-    @shielded("mcp.fail")
-    def _end_failed(self, call: _Call, error: BaseException) -> None:
-        if not was_abandoned(error) and not call.has_failed:
-            self._tracing.fail(call.span, error)
-        call.close()
+def _end(call: _Call, result: object, error: BaseException | None) -> None:
+    if call.recording:
+        with shielded("mcp.end"):
+            if error is None:
+                _record_result(call, result)
+            elif not was_abandoned(error) and not call.has_failed:
+                call.fail(error)
+    call.close()
 
-    @shielded("mcp.exception")
-    def _note_exception(self, error: Exception) -> None:
-        call = current().get(_CALL_KEY)
-        if isinstance(call, _Call) and call.recording:
-            call.has_failed = True
-            self._tracing.fail(call.span, error.__cause__ or error)
+
+def _record_result(call: _Call, result: object) -> None:
+    value = find_value(result)
+    if _field(result, "is_error", "isError") is True and not call.has_failed:
+        call.fail_untyped(text_of(value))
+    if call.serves:
+        call.output(value)
+    else:
+        call.output_json(genai.TOOL_CALL_RESULT, value)
+
+
+def find_value(result: Any) -> Any:
+    """Return the value of a result: structured where it is, else its texts; None where it has neither."""
+    parts = elements(_field(result, "content", "content"))
+    texts = [text for part in parts if (text := text_or_none(_field(part, "text", "text"))) is not None]
+    shown: Any = texts[0] if len(texts) == 1 else texts or None
+    value = _field(result, "structured_content", "structuredContent")
+    if value is None:
+        return shown
+    wrapped = member(value, _ONLY_FIELD)
+    if len(value) == 1 and wrapped is not None and _shows(shown, wrapped):
+        return wrapped
+    return value
+
+
+def _shows(shown: Any, value: Any) -> bool:
+    """Return whether a result's text is that of a value: of what is wrapped, not of what is around it."""
+    if shown == value:
+        return True
+    if isinstance(shown, list):
+        return isinstance(value, list) and len(shown) == len(value)
+    with suppress(ValueError, TypeError):
+        return bool(json.loads(shown) == value)
+    return False
+
+
+def _field(given: Any, name: str, alias: str) -> Any:
+    return given.get(alias) if type(given) is dict else attribute(given, name)

@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
 
-from opentelemetry.trace import Span
-
 from spanproof.instrumentors.content.capture import Content
 from spanproof.instrumentors.content.code_tools import record_call
-from spanproof.instrumentors.content.messages import (
-    History,
-    Message,
-    record_agent,
-    record_input,
-    record_output,
-    record_usage,
-    text_in,
-    text_part,
-    tool_call_part,
-    tool_response_part,
-)
 from spanproof.instrumentors.content.texts import (
     attribute,
     count_or_none,
@@ -31,6 +18,16 @@ from spanproof.instrumentors.content.texts import (
     member,
     text_of,
     text_or_none,
+)
+from spanproof.instrumentors.frameworks.messages import (
+    History,
+    Message,
+    make_message,
+    record_agent,
+    record_input,
+    record_output,
+    record_usage,
+    tool_response_part,
 )
 from spanproof.instrumentors.spans.span_start import make_tool_start
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing
@@ -66,11 +63,6 @@ def describe_workflow(content: Content, question: str | None, answered: str | No
         content.output(answered)
 
 
-def describe_ending(span: Span, *, failed: bool, limit: bool) -> None:
-    """Record how an agent's run ended."""
-    span.set_attribute(ours.RUN_ENDING, "max_steps" if limit else "failed" if failed else "answered")
-
-
 def describe_call(content: OpenSpan, data: Any, history: History) -> tuple[str | None, str | None]:
     """Record a call's conversation; returns the last question and the answer, if any."""
     response = attribute(data, "response")
@@ -83,22 +75,18 @@ def describe_call(content: OpenSpan, data: Any, history: History) -> tuple[str |
     if not content.visible:
         return None, None
     given = attribute(data, "input")
-    question = [message_of(each) for each in elements(given)] or (
-        [_text_message("user", text_of(given))] if is_a(given, str) else []
-    )
-    omitted, base = history.find_new(content.span, [message.key for message in question])
-    record_input(content, [message.document for message in question[omitted:]], omitted, base)
+    question = [read_item(each) for each in elements(given)]
+    if is_a(given, str):
+        question = [make_message("user", text_of(given))]
+    record_input(content, question, attrgetter("key"), lambda message: message, history)
     said = elements(attribute(response, "output")) or elements(attribute(data, "output"))
-    answers = [message_of(each) for each in said]
-    parts = [part for each in answers for part in each.document["parts"]]
-    calls = any(part["type"] == "tool_call" for part in parts)
-    answer = _message("assistant", parts, ())
+    answers = [read_item(each) for each in said]
+    answer = Message({"role": "assistant", "parts": [part for each in answers for part in each.parts]}, ())
     if said:
-        record_output(content, answer.document, "tool_call" if calls else "stop")
+        record_output(content, answer, "tool_call" if answer.calls_tools else "stop")
         history.add_answers(content.span, [each.key for each in answers])
-    documents = (each.document for each in reversed(question))
-    last = next((text_in(each) for each in documents if each["role"] == "user"), None)
-    return last, None if calls or not parts else text_in(answer.document)
+    last = next((each.text for each in reversed(question) if each.document["role"] == "user"), None)
+    return last, None if answer.calls_tools or not answer.parts else answer.text
 
 
 def bare_call(given: Mapping[str, Any], response: Any) -> Any:
@@ -160,14 +148,14 @@ def record_hosted_code(tracing: Tracing, opened: OpenSpan, data: Any) -> None:
     for item in elements(attribute(attribute(data, "response"), "output")):
         if attribute(item, "type") != "code_interpreter_call" or not is_a(attribute(item, "code"), str):
             continue
-        run = tracing.open(make_tool_start("code_interpreter", "extension"), opened.context)
+        run = tracing.open(OpenSpan, make_tool_start("code_interpreter", "extension"), opened.context)
         run.fact(genai.TOOL_CALL_ID, text_or_none(attribute(item, "id")))
         run.fact(ours.EXECUTOR_TYPE, "openai")
         run.code(item.code, "python")
         run.input_json(genai.TOOL_CALL_ARGUMENTS, {"code": item.code})
         _describe_outputs(run, attribute(item, "outputs"))
         if attribute(item, "status") == "failed":
-            tracing.fail_untyped(run.span, "the hosted interpreter failed")
+            run.fail_untyped("the hosted interpreter failed")
         run.close()
 
 
@@ -196,51 +184,51 @@ def error_message(error: Any) -> str | None:
     return f"{message}: {details}" if details else message
 
 
-def fail(tracing: Tracing, span: Span, error: BaseException) -> None:
+def fail(opened: OpenSpan, error: BaseException) -> None:
     """Mark a span failed by the exception that was raised, which the SDK wraps where a tool has raised it."""
     cause = error.__cause__
     if cause is None or type(error).__name__ != "UserError" or type(error).__module__ != "agents.exceptions":
-        tracing.fail(span, error)
+        opened.fail(error)
         return
     chain = [type(each).__name__ for each in (error, cause)]
-    tracing.fail(span, error, error_type=type(cause).__name__, chain=chain)
+    opened.fail(error, error_type=type(cause).__name__, chain=chain)
 
 
-def message_of(item: Any) -> Message:
+def read_item(item: Any) -> Message:
     """Return an item of the Responses API or a chat message in the conventions' form."""
     kind = _field(item, "type")
     if kind == "function_call":
-        name, call_id = text_of(_field(item, "name")), text_or_none(_field(item, "call_id"))
-        part = tool_call_part(name, _decoded(_field(item, "arguments")), call_id)
-        return _message("assistant", [part], ("call", name, call_id, text_of(_field(item, "arguments"))))
+        return make_message("assistant", "", [_call_in(item)])
     if kind == "function_call_output":
-        call_id, output = text_or_none(_field(item, "call_id")), _field(item, "output")
-        return _message("tool", [tool_response_part(output, call_id)], ("output", call_id, text_of(output)))
-    if _field(item, "object") == "response":
-        return _whole_answer(elements(_field(item, "output")))
+        return _answer_of_tool(_field(item, "output"), text_or_none(_field(item, "call_id")))
+    if (
+        _field(item, "object") == "response"
+    ):  # a streamed chat completion, which the SDK keeps as several items
+        items = elements(_field(item, "output"))
+        texts = [_text(_field(each, "content")) for each in items if _field(each, "type") == "message"]
+        calls = [_call_in(each) for each in items if _field(each, "type") == "function_call"]
+        return make_message("assistant", "\n".join(text for text in texts if text), calls)
     role = text_or_none(_field(item, "role")) or "assistant"
     text = _text(_field(item, "content"))
     call_id = text_or_none(_field(item, "tool_call_id"))
     if role == "tool" and call_id is not None:
-        return _message(role, [tool_response_part(text, call_id)], ("output", call_id, text))
-    calls = [_chat_call(each) for each in elements(_field(item, "tool_calls"))]
-    return _spoken(role, text, calls)
-
-
-def _whole_answer(items: list[Any]) -> Message:
-    """Return a streamed chat completion, which the SDK keeps as several items, as a message."""
+        return _answer_of_tool(text, call_id)
     calls = [
-        (text_of(_field(each, "name")), text_or_none(_field(each, "call_id")), _field(each, "arguments"))
-        for each in items
-        if _field(each, "type") == "function_call"
+        _call_in(_field(each, "function"), text_or_none(_field(each, "id")))
+        for each in elements(_field(item, "tool_calls"))
     ]
-    texts = [_text(_field(each, "content")) for each in items if _field(each, "type") == "message"]
-    return _spoken("assistant", "\n".join(text for text in texts if text), calls)
+    return make_message(role, text, calls)
 
 
-def _chat_call(call: Any) -> tuple[str, str | None, Any]:
-    function = _field(call, "function")
-    return text_of(_field(function, "name")), text_or_none(_field(call, "id")), _field(function, "arguments")
+def _call_in(item: Any, call_id: str | None = None) -> tuple[str, object, str | None]:
+    """Return a tool's name, arguments and the call's id, as `make_message` takes them."""
+    call_id = call_id or text_or_none(_field(item, "call_id"))
+    return text_of(_field(item, "name")), _decoded(_field(item, "arguments")), call_id
+
+
+def _answer_of_tool(output: object, call_id: str | None) -> Message:
+    document = {"role": "tool", "parts": [tool_response_part(output, call_id)]}
+    return Message(document, ("output", call_id, text_of(output)))
 
 
 def _text(content: Any) -> str:
@@ -248,21 +236,6 @@ def _text(content: Any) -> str:
         return text_of(content)
     texts = [text_or_none(_field(part, "text")) for part in elements(content)]
     return "\n".join(text for text in texts if text)
-
-
-def _text_message(role: str, text: str) -> Message:
-    return _spoken(role, text, [])
-
-
-def _spoken(role: str, text: str, calls: list[tuple[str, str | None, Any]]) -> Message:
-    """Return a message of a role's text and its calls by name, id and arguments."""
-    parts = [text_part(text)] if text else []
-    parts += [tool_call_part(name, _decoded(arguments), call_id) for name, call_id, arguments in calls]
-    return _message(role, parts, (role, text, *((name, call_id) for name, call_id, _ in calls)))
-
-
-def _message(role: str, parts: list[dict[str, Any]], key: Hashable) -> Message:
-    return Message({"role": role, "parts": parts}, key)
 
 
 def _field(item: Any, name: str) -> Any:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from opentelemetry.trace import Span
-
-from spanproof.instrumentors.content.messages import History, Message, name_finish, text_part, tool_call_part
 from spanproof.instrumentors.content.texts import (
     attribute,
     elements,
@@ -16,35 +13,37 @@ from spanproof.instrumentors.content.texts import (
     text_of,
     text_or_none,
 )
+from spanproof.instrumentors.frameworks.messages import Message, name_finish, text_part, tool_call_part
 
 _MODELS = "smolagents.models"
 _ROLES = {"tool-call": "assistant", "tool-response": "tool"}
 
 
+def key_of(message: Any) -> tuple[str, str] | None:
+    """Return the role and text of a framework message that holds one text and nothing else, as most do."""
+    if type(message).__module__ != _MODELS or message.tool_calls is not None:
+        return None
+    content = message.content
+    if type(content) is list and len(content) == 1 and type(content[0]) is dict:
+        content = content[0].get("text") if content[0].get("type") == "text" else None
+    return (message.role, content) if type(content) is str and issubclass(type(message.role), str) else None
+
+
 def read_message(message: Any) -> Message:
     """Return a `ChatMessage`, or the dictionary that older models pass, in the form of the conventions."""
-    text = _plain_text(message)
-    return (
-        _read(message) if text is None else Message(_make_document(message.role, text), (message.role, text))
-    )
-
-
-def new_messages(
-    messages: Sequence[Any], history: History | None, span: Span
-) -> tuple[list[dict[str, Any]], int, Span | None]:
-    """Return the documents of new messages, how many others are left out, and the span that has those."""
-    texts = [*map(_plain_text, messages)]
-    read = [_read(each) if text is None else None for each, text in zip(messages, texts, strict=True)]
-    keys: list[Hashable] = [
-        (each.role, text) if one is None else one.key
-        for each, text, one in zip(messages, texts, read, strict=True)
-    ]
-    omitted, base = (0, None) if history is None else history.find_new(span, keys)
-    documents = [
-        _make_document(each.role, text) if one is None else one.document
-        for each, text, one in [*zip(messages, texts, read, strict=True)][omitted:]
-    ]
-    return documents, omitted, base
+    key = key_of(message)
+    if key is not None:
+        role, text = str.__str__(key[0]), key[1]
+        return Message({"role": _ROLES.get(role, role), "parts": [text_part(text)]}, key)
+    role = _field(message, "role")
+    role = text_or_none(attribute(role, "value", role)) or "user"
+    parts, keys = _content(_field(message, "content"))
+    for call in elements(_field(message, "tool_calls")):
+        function = _field(call, "function")
+        name, arguments = text_of(_field(function, "name")), _field(function, "arguments")
+        parts.append(tool_call_part(name, arguments, text_or_none(_field(call, "id"))))
+        keys.append((name, text_of(arguments)))
+    return Message({"role": _ROLES.get(role, role), "parts": parts}, (role, *keys))
 
 
 def join_pieces(pieces: Sequence[Any]) -> Any:
@@ -57,8 +56,6 @@ def join_pieces(pieces: Sequence[Any]) -> Any:
 def usage_of(answer: Any) -> tuple[Any, Any]:
     """Return input and output tokens, as the model reports them."""
     usage = attribute(answer, "token_usage")
-    if type(usage).__module__ == "smolagents.monitoring":
-        return usage.input_tokens, usage.output_tokens
     return attribute(usage, "input_tokens"), attribute(usage, "output_tokens")
 
 
@@ -69,36 +66,6 @@ def finish_reason_of(answer: Any) -> str:
     return name_finish(reason, attribute(answer, "tool_calls"))
 
 
-def _plain_text(message: Any) -> str | None:
-    """Return the text of a framework message that holds one text and nothing else, as most do; else None.
-
-    Every call passes all earlier messages again, so this must be cheap.
-    """
-    if type(message).__module__ != _MODELS or message.tool_calls is not None:
-        return None
-    content = message.content
-    if type(content) is list and len(content) == 1 and type(content[0]) is dict:
-        content = content[0].get("text") if content[0].get("type") == "text" else None
-    return content if type(content) is str and issubclass(type(message.role), str) else None
-
-
-def _make_document(role: str, text: str | None) -> dict[str, Any]:
-    role = str.__str__(role)
-    return {"role": _ROLES.get(role, role), "parts": [{"type": "text", "content": text}]}
-
-
-def _read(message: Any) -> Message:
-    role = _field(message, "role")
-    role = text_or_none(attribute(role, "value", role)) or "user"
-    parts, keys = _content(_field(message, "content"))
-    for call in elements(_field(message, "tool_calls")):
-        function = _field(call, "function")
-        name, arguments = text_of(_field(function, "name")), _field(function, "arguments")
-        parts.append(tool_call_part(name, arguments, text_or_none(_field(call, "id"))))
-        keys.append((name, text_of(arguments)))
-    return Message({"role": _ROLES.get(role, role), "parts": parts}, (role, *keys))
-
-
 def _field(message: Any, name: str) -> Any:
     return member(message, name) if is_a(message, dict) else attribute(message, name)
 
@@ -106,16 +73,8 @@ def _field(message: Any, name: str) -> Any:
 def _content(content: Any) -> tuple[list[dict[str, Any]], list[Hashable]]:
     if content is None:
         return [], []
-    if not is_a(content, list):
-        text = text_of(content)
-        return [text_part(text)], [text]
-    parts: list[dict[str, Any]] = []
-    keys: list[Hashable] = []
-    for element in elements(content):
-        part, key = _element(element)
-        parts.append(part)
-        keys.append(key)
-    return parts, keys
+    read = [_element(each) for each in (elements(content) if is_a(content, list) else (content,))]
+    return [part for part, _ in read], [key for _, key in read]
 
 
 def _element(element: Any) -> tuple[dict[str, Any], Hashable]:

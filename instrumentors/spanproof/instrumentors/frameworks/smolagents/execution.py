@@ -10,12 +10,17 @@ from typing import Any
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content.capture import Content, ContentPolicy
-from spanproof.instrumentors.content.texts import attribute, member, text_of, text_or_none
+from spanproof.instrumentors.content.texts import (
+    attribute,
+    count_or_none,
+    member,
+    text_of,
+    text_or_none,
+)
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
-from spanproof.instrumentors.frameworks.smolagents.state import NOWHERE, PLACE, RunState, StepState, place_of
+from spanproof.instrumentors.frameworks.smolagents.state import Run, Step, find_place
 from spanproof.instrumentors.spans.contexts import attach, current, detach
-from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.semconv import spanproof as ours
 
 _PRINTS = "_print_outputs"
@@ -23,13 +28,12 @@ _PRINTS = "_print_outputs"
 
 def trace_executor(original: Method, executor: Any, args: Args, kwargs: Kwargs) -> Any:
     """Hook of an executor's `__call__`: note the code, its result and its duration on the step."""
-    place: Any = current().get(PLACE, NOWHERE)
-    step: StepState | None = place[1]
+    step = find_place().step
     code = args[0] if args else kwargs.get("code_action")
-    if step is None or step.code is not None or not isinstance(code, str):
+    if step is None or step.source is not None or not isinstance(code, str):
         return original(executor, *args, **kwargs)
-    step.code, step.executor = code, executor
-    before = _print_buffer(executor) if step.opened.visible else None
+    step.source, step.executor = code, executor
+    before = _print_buffer(executor) if step.visible else None
     began = perf_counter()
     try:
         returned = step.returned = original(executor, *args, **kwargs)
@@ -63,8 +67,8 @@ def carry_context(original: Method, _: Any, args: Args, kwargs: Kwargs) -> Any:
             try:
                 return function(*args, **kwargs)
             except Exception as error:
-                _, step, _, _ = place_of(context)
-                if step is not None and step.code is not None:
+                step = find_place(context).step
+                if step is not None and step.source is not None:
                     _note_failure(step, error)
                 raise
             finally:
@@ -75,17 +79,15 @@ def carry_context(original: Method, _: Any, args: Args, kwargs: Kwargs) -> Any:
     return carrying
 
 
-def describe_executor(run: RunState, executor: Any) -> None:
-    """Keep the attributes that all steps of this executor have: its type, version and image."""
-    run.executor_facts = {ours.CODE_LANGUAGE: "python", **(_facts_of(executor) or {})}
-    run.executor = executor
-
-
-@shielded("smolagents.executor.describe")
-def _facts_of(executor: Any) -> Mapping[str, AttributeValue]:
-    described = Content(ContentPolicy())
-    _describe(described, executor)
-    return described.attributes
+def _facts_of(run: Run, executor: Any) -> Mapping[str, AttributeValue]:
+    """Return the attributes that all steps of an executor have: its type, version and image."""
+    if run.facts_of is not executor:
+        described = Content(ContentPolicy())
+        described.fact(ours.CODE_LANGUAGE, "python")
+        with shielded("smolagents.executor.describe"):
+            _describe(described, executor)
+        run.facts_of, run.executor_facts = executor, described.attributes
+    return run.executor_facts
 
 
 def _describe(content: Content, executor: Any) -> None:
@@ -115,87 +117,78 @@ def _kind(executor: Any) -> str:
 
 
 @shielded("smolagents.executor.failure")
-def _note_failure(step: StepState, error: BaseException) -> None:
+def _note_failure(step: Step, error: BaseException) -> None:
     """Keep the longest view of what was raised: the executing thread sees more than the one that waits."""
-    run, *_ = place_of(current())
+    run = find_place().run
     chain = chain_of(error, run.handled if run else None)
     if len(chain) > len(step.chain):
         step.chain = chain
 
 
-def record_outcome(tracing: Tracing, run: RunState, state: StepState, memory_step: Any) -> None:
+@shielded("smolagents.step.end")
+def record_outcome(run: Run, step: Step, memory_step: Any) -> None:
     """Record a step from its memory step and from what was observed of the executor."""
-    content = state.opened
     if type(memory_step).__name__ == "PlanningStep":
-        if content.visible:
-            content.output(memory_step.plan)
+        step.output(memory_step.plan)
     else:
-        _record_action(content, run, state, memory_step)
+        _record_action(run, step, memory_step)
     usage = getattr(memory_step, "token_usage", None)
-    if usage is not None and type(usage).__module__ == "smolagents.monitoring":
-        # Own names: a backend would add up a step's tokens and those of its calls.
-        given, written = usage.input_tokens, usage.output_tokens
-        if type(given) is int and type(written) is int:
-            content.attributes[ours.STEP_INPUT_TOKENS] = given
-            content.attributes[ours.STEP_OUTPUT_TOKENS] = written
-    error = getattr(memory_step, "error", None) or state.failure
+    # Own names: a backend would add up a step's tokens and those of its calls.
+    step.fact(ours.STEP_INPUT_TOKENS, count_or_none(attribute(usage, "input_tokens")))
+    step.fact(ours.STEP_OUTPUT_TOKENS, count_or_none(attribute(usage, "output_tokens")))
+    error = getattr(memory_step, "error", None) or step.failure
     if error is not None:
-        _record_error(tracing, run, state, error)
+        _record_error(run, step, error)
 
 
-def _record_action(content: Content, run: RunState, state: StepState, memory_step: Any) -> None:
-    code, executor = state.code, state.executor
+def _record_action(run: Run, step: Step, memory_step: Any) -> None:
+    code, executor = step.source, step.executor
     if code is not None:
-        content.attributes[ours.EXECUTION_DURATION] = state.duration_s
+        step.attributes[ours.EXECUTION_DURATION] = step.duration_s
     else:
         code = text_or_none(attribute(memory_step, "code_action"))
         executor = attribute(run.agent, "python_executor")
     if code is not None:
-        if run.executor is not executor:
-            describe_executor(run, executor)
-        content.attributes.update(run.executor_facts)
-        if content.visible:
-            content.code(code, None)
-            content.input(code)
+        step.attributes.update(_facts_of(run, executor))
+        step.code(code, None)
+        step.input(code)
     is_final = bool(memory_step.is_final_answer)
     if is_final:
-        content.attributes[ours.EXECUTION_IS_FINAL] = True
-    if content.visible:
-        _record_output(content, state, memory_step, is_final=is_final)
+        step.attributes[ours.EXECUTION_IS_FINAL] = True
+    if step.visible:
+        _record_output(step, memory_step, is_final=is_final)
 
 
-def _record_output(content: Content, state: StepState, memory_step: Any, *, is_final: bool) -> None:
-    if memory_step.observations is not None and state.printed:
-        content.text(ours.EXECUTION_OBSERVATION, memory_step.observations)
+def _record_output(step: Step, memory_step: Any, *, is_final: bool) -> None:
+    if memory_step.observations is not None and step.printed:
+        step.text(ours.EXECUTION_OBSERVATION, memory_step.observations)
     output = memory_step.action_output
     if output is None:
-        output = attribute(state.answered, "output")
-    if state.returned is not None:
-        output = attribute(state.returned, "output", output)
-        content.text(ours.EXECUTION_LOGS, attribute(state.returned, "logs", ""))
-    elif state.code is not None and state.printed:
+        output = attribute(step.answered, "output")
+    if step.returned is not None:
+        output = attribute(step.returned, "output", output)
+        step.text(ours.EXECUTION_LOGS, attribute(step.returned, "logs", ""))
+    elif step.source is not None and step.printed:
         # Of code that raised, the framework keeps what it printed in the observation alone, if anything.
         shown = text_of(memory_step.observations or "")
-        content.text(ours.EXECUTION_LOGS, shown.removeprefix("Execution logs:\n"))
+        step.text(ours.EXECUTION_LOGS, shown.removeprefix("Execution logs:\n"))
     if output is None and not is_final:
         return
-    content.document(ours.EXECUTION_OUTPUT, ours.EXECUTION_OUTPUT_MIME_TYPE, output)
-    content.output(output)
+    step.document(ours.EXECUTION_OUTPUT, ours.EXECUTION_OUTPUT_MIME_TYPE, output)
+    step.output(output)
 
 
-def _record_error(tracing: Tracing, run: RunState, state: StepState, error: BaseException) -> None:
+def _record_error(run: Run, step: Step, error: BaseException) -> None:
     chain = chain_of(error, run.handled)
-    if state.chain and is_execution_error(error):
+    if step.chain and any(kind.__name__ == "AgentExecutionError" for kind in type(error).__mro__):
         # Raised again in this thread, the executor's exception has lost its cause; its own thread saw it.
-        chain = (error, *state.chain)
-    real = real_cause(chain)
-    tracing.fail(
-        state.opened.span,
+        chain = (error, *step.chain)
+    step.fail(
         error,
-        error_type=type(real).__name__,
+        error_type=type(real_cause(chain)).__name__,
         message=text_of(error),
         chain=[type(each).__name__ for each in chain],
-        stack=state.code is None,
+        stack=step.source is None,
     )
 
 
@@ -222,7 +215,9 @@ def chain_of(error: BaseException, outside: BaseException | None) -> tuple[BaseE
     chain: list[BaseException] = []
     at: BaseException | None = error
     # By identity: an exception may say that it equals another, or that it is false.
-    while at is not None and at is not outside and not _holds(chain, at) and len(chain) < _MAX_LINKS:
+    while at is not None and at is not outside and len(chain) < _MAX_LINKS:
+        if any(each is at for each in chain):
+            break
         chain.append(at)
         cause = at.__cause__
         at = cause if cause is not None or at.__suppress_context__ else at.__context__
@@ -232,15 +227,6 @@ def chain_of(error: BaseException, outside: BaseException | None) -> tuple[BaseE
 def real_cause(chain: tuple[BaseException, ...]) -> BaseException:
     """Return the first exception that is no wrapper; the innermost when all are."""
     return next((each for each in chain if not _is_wrapper(each)), chain[-1])
-
-
-def is_execution_error(error: BaseException) -> bool:
-    """Return whether a step failed while its code ran."""
-    return any(kind.__name__ == "AgentExecutionError" for kind in type(error).__mro__)
-
-
-def _holds(chain: list[BaseException], error: BaseException) -> bool:
-    return any(each is error for each in chain)
 
 
 def _is_wrapper(error: BaseException) -> bool:

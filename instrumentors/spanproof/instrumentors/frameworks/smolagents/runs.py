@@ -1,17 +1,23 @@
-"""The AGENT span: one per `run()`, also when it streams."""
+"""The AGENT span of each run, also when it streams, and the CHAIN spans of its steps.
+
+A step's span has the code as it ran and its result. It starts with `_step_stream` (or the planning generator,
+or the forced final answer) and ends in `_finalize_step`, through which every ActionStep and PlanningStep
+passes, failures of final checks included.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from types import GeneratorType
 from typing import Any, Final
 
 from opentelemetry.context import Context
+from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content.capture import Content
 from spanproof.instrumentors.content.code_tools import bind, parameters_of
-from spanproof.instrumentors.content.messages import record_agent, text_part
 from spanproof.instrumentors.content.texts import (
     attribute,
     count_or_none,
@@ -21,12 +27,13 @@ from spanproof.instrumentors.content.texts import (
     type_name,
 )
 from spanproof.instrumentors.frameworks.diagnostics import shielded
+from spanproof.instrumentors.frameworks.messages import History, record_agent, text_part
 from spanproof.instrumentors.frameworks.patching import Args, Kwargs, Method
-from spanproof.instrumentors.frameworks.smolagents.calls import definitions
-from spanproof.instrumentors.frameworks.smolagents.state import RunState, add_run, context_of_run, remove_run
-from spanproof.instrumentors.spans.contexts import attach, current, detach
-from spanproof.instrumentors.spans.span_start import AGENT, make_start
-from spanproof.instrumentors.spans.streams import drive
+from spanproof.instrumentors.frameworks.smolagents.calls import definitions, name_of
+from spanproof.instrumentors.frameworks.smolagents.execution import record_outcome
+from spanproof.instrumentors.frameworks.smolagents.state import PLACE, RUNS, Place, Run, Step, run_of
+from spanproof.instrumentors.spans.contexts import current, drive, run_within
+from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, SpanStart, make_start
 from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
@@ -51,25 +58,14 @@ def trace_run(
         # The span starts with the first `next()`: a stream that is never read does nothing either.
         stream = original(agent, *args, **kwargs)
         return _drive(tracing, agent, call, parent, stream) if isinstance(stream, GeneratorType) else stream
-    state = _begin(tracing, agent, call, parent)
-    if state is None:
-        return original(agent, *args, **kwargs)
-    token = attach(context_of_run(state))
-    try:
-        result = original(agent, *args, **kwargs)
-    except BaseException as error:
-        _end(tracing, state, None, error)
-        raise
-    finally:
-        detach(token)
-    _end(tracing, state, result, None)
-    return result
+    opened = _open(tracing, agent, call, parent)
+    return run_within(
+        partial(original, agent, *args, **kwargs), opened.context_between_steps(), partial(_end, opened)
+    )
 
 
 def _drive(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context, stream: Any) -> Any:
-    state = _begin(tracing, agent, call, parent)
-    if state is None:
-        return (yield from stream)
+    opened = _open(tracing, agent, call, parent)
     answers: list[Any] = []
 
     def observe(item: Any) -> None:
@@ -78,9 +74,9 @@ def _drive(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Contex
 
     def end(failure: BaseException | None) -> None:
         answer = getattr(answers[-1], "output", None) if answers else None
-        _end(tracing, state, answer, failure, answered=bool(answers))
+        _end(opened, answer, failure, answered=bool(answers))
 
-    return (yield from drive(stream, context_of_run(state), observe, end))
+    return (yield from drive(stream, opened.context_between_steps(), observe, end))
 
 
 @shielded("smolagents.run.arguments")
@@ -88,64 +84,52 @@ def _bind_call(original: Method, args: Args, kwargs: Kwargs) -> Mapping[str, Any
     return bind(parameters_of(original).names, args, kwargs).named
 
 
-@shielded("smolagents.run.begin")
-def _begin(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context) -> RunState | None:
-    name = text_or_none(attribute(agent, "name")) or type(agent).__name__
-    opened = tracing.open(make_start(name, AGENT), parent)
-    state = RunState(opened, agent, sys.exception())
-    add_run(state)
+def _open(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context) -> Run:
+    name = name_of(agent, "name")
+    opened = tracing.open(Run, make_start(name, AGENT), parent)
+    opened.agent, opened.handled, opened.steps, opened.history = agent, sys.exception(), {}, History()
+    RUNS[id(opened)] = opened
     if opened.recording:
-        _describe(state, name, call)
-    return state
+        with shielded("smolagents.run.start"):
+            _describe(opened, name, call)
+    return opened
 
 
-@shielded("smolagents.run.describe")
-def _describe(state: RunState, name: str, call: Mapping[str, Any]) -> None:
-    agent, content = state.agent, state.opened
-    record_agent(content, name)
-    content.fact(genai.AGENT_DESCRIPTION, text_or_none(attribute(agent, "description")))
-    content.fact(genai.REQUEST_MODEL, text_or_none(attribute(agent.model, "model_id")))
-    content.fact(ours.RUN_MAX_STEPS, count_or_none(call.get("max_steps") or agent.max_steps))
-    if content.visible:
-        _describe_task(content, agent, call)
-    content.write()
+def _describe(run: Run, name: str, call: Mapping[str, Any]) -> None:
+    agent = run.agent
+    record_agent(run, name)
+    run.fact(genai.AGENT_DESCRIPTION, text_or_none(attribute(agent, "description")))
+    run.fact(genai.REQUEST_MODEL, text_or_none(attribute(agent.model, "model_id")))
+    run.fact(ours.RUN_MAX_STEPS, count_or_none(call.get("max_steps") or agent.max_steps))
+    if run.visible:
+        task = text_of(call.get("task", ""))
+        run.input(task)
+        run.json(genai.INPUT_MESSAGES, [{"role": "user", "parts": [text_part(task)]}])
+        run.json(genai.TOOL_DEFINITIONS, definitions(agent))
+        if call.get("additional_args") is not None:
+            run.json(ours.RUN_VARIABLES, call["additional_args"])
+    run.write()
 
 
-def _describe_task(content: Content, agent: Any, call: Mapping[str, Any]) -> None:
-    task = text_of(call.get("task", ""))
-    content.input(task)
-    content.messages(genai.INPUT_MESSAGES, [{"role": "user", "parts": [text_part(task)]}])
-    content.json(genai.TOOL_DEFINITIONS, definitions(agent))
-    variables = call.get("additional_args")
-    if variables is not None:
-        content.json(ours.RUN_VARIABLES, variables)
+def _end(run: Run, result: Any, error: BaseException | None, *, answered: bool = True) -> None:
+    del RUNS[id(run)]
+    for step in [*run.steps.values()]:
+        step.close()
+        step.recording = False
+    if run.span.is_recording():
+        with shielded("smolagents.run.end"):
+            run.fact(ours.RUN_ENDING, _ending(run, error, answered=answered))
+            if error is not None:
+                run.fail(error)
+            elif answered and run.visible:
+                _record_answer(run, result)
+    run.close()
 
 
-@shielded("smolagents.run.end")
-def _end(
-    tracing: Tracing, state: RunState, result: Any, error: BaseException | None, *, answered: bool = True
-) -> None:
-    content = state.opened
-    remove_run(state)
-    try:
-        for step in [*state.steps.values()]:
-            step.opened.close()
-            step.opened.recording = False
-        if not content.span.is_recording():
-            return
-        content.fact(ours.RUN_ENDING, _ending(state, error, answered=answered))
-        if error is None and answered and content.visible:
-            _record_answer(content, result)
-        if error is not None:
-            tracing.fail(content.span, error)
-    finally:
-        content.close()
-
-
-def _ending(state: RunState, error: BaseException | None, *, answered: bool) -> str | None:
+def _ending(run: Run, error: BaseException | None, *, answered: bool) -> str | None:
     if error is not None:
         return "failed"
-    if state.max_steps_reached:
+    if run.max_steps_reached:
         return "max_steps"
     return "answered" if answered else None
 
@@ -155,3 +139,102 @@ def _record_answer(content: Content, result: Any) -> None:
     content.output(output)
     part = text_part(text_of(output)) if is_a(output, str) else {"type": "json", "content": output}
     content.json(genai.OUTPUT_MESSAGES, [{"role": "assistant", "parts": [part], "finish_reason": "stop"}])
+
+
+_ACTION: Final = "action"
+_PLANNING: Final = "planning"
+_FINAL_ANSWER: Final = "final_answer"
+
+
+def trace_step(tracing: Tracing, original: Method, agent: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Hook of `_step_stream`: run it within a CHAIN span that stays open until the step is finalised."""
+    stream = original(agent, *args, **kwargs)
+    run = run_of(tracing, agent)
+    memory_step = args[0] if args else kwargs.get("memory_step")
+    if run is None or id(memory_step) in run.steps:
+        return stream
+    step = run.steps[id(memory_step)] = _open_step(tracing, run, _ACTION, memory_step)
+    observe = step.observe if step.visible else None
+    return drive(stream, step.context, observe, partial(setattr, step, "failure"))
+
+
+def trace_planning(tracing: Tracing, original: Method, agent: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Hook of `_generate_planning_step`: run it within a CHAIN span; it yields the step last."""
+    stream = original(agent, *args, **kwargs)
+    run = run_of(tracing, agent)
+    if run is None:
+        return stream
+    step = _open_step(tracing, run, _PLANNING, agent)
+
+    def observe(item: Any) -> None:
+        if type(item).__name__ == "PlanningStep":
+            run.steps[id(item)] = step
+
+    def end(failure: BaseException | None) -> None:
+        if step not in run.steps.values():  # it failed or was abandoned before there was a plan to finalise
+            _end_unfinished(step, failure)
+
+    return drive(stream, step.context, observe, end)
+
+
+def trace_max_steps(tracing: Tracing, original: Method, agent: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Hook of `_handle_max_steps_reached`: the final answer that the model is forced to give."""
+    run = run_of(tracing, agent)
+    if run is None:
+        return original(agent, *args, **kwargs)
+    run.max_steps_reached = True
+    step = run.forced = _open_step(tracing, run, _FINAL_ANSWER, agent)
+
+    def end(_: object, failure: BaseException | None) -> None:
+        run.forced = None
+        _end_unfinished(step, failure)
+
+    return run_within(partial(original, agent, *args, **kwargs), step.context, end)
+
+
+def trace_finalize(tracing: Tracing, original: Method, agent: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Hook of `_finalize_step`, after which a step's span is complete."""
+    try:
+        return original(agent, *args, **kwargs)
+    finally:
+        run = run_of(tracing, agent)
+        if run is not None:
+            _finish(run, args[0] if args else kwargs.get("memory_step"))
+
+
+def _open_step(tracing: Tracing, run: Run, kind: str, numbered: Any) -> Step:
+    number = getattr(numbered, "step_number", None)
+    step = tracing.open(Step, _step_start(kind, number if type(number) is int else None))
+    step.context = Context({**step.context, PLACE: Place(run, step)})
+    return step
+
+
+@lru_cache(maxsize=256)
+def _step_start(kind: str, number: int | None) -> SpanStart:
+    facts: dict[str, AttributeValue] = {ours.STEP_KIND: kind}
+    if number is not None:
+        facts[ours.STEP_NUMBER] = number
+    if kind == _PLANNING:
+        facts[genai.OPERATION_NAME] = genai.OPERATION_PLAN
+    name = "step" if kind == _ACTION else kind.replace("_", " ")
+    return make_start(name if number is None else f"{name} {number}", CHAIN, facts)
+
+
+def _finish(run: Run, memory_step: Any) -> None:
+    step = run.steps.pop(id(memory_step), None)
+    if step is None and type(memory_step).__name__ == "ActionStep":
+        step = run.forced
+    if step is None:
+        return
+    if step.recording:  # not where it ended with its run
+        record_outcome(run, step, memory_step)
+    step.close()
+
+
+def _end_unfinished(step: Step, failure: BaseException | None) -> None:
+    """End a step that was never finalised, unless it has ended: the SDK would log a warning."""
+    if step.span.is_recording():
+        if failure is not None:
+            with shielded("smolagents.step.end"):
+                step.fail(failure)
+        step.close()

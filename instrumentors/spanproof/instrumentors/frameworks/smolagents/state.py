@@ -7,30 +7,28 @@ carried to.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from opentelemetry import trace
 from opentelemetry.context import Context, create_key
 from opentelemetry.util.types import AttributeValue
 
-from spanproof.instrumentors.content.messages import History
 from spanproof.instrumentors.content.texts import attribute, items
+from spanproof.instrumentors.frameworks.messages import History
 from spanproof.instrumentors.spans.contexts import current
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing
 
 PLACE: Final = create_key("spanproof-smolagents-place")
 """Key under which a context holds its `Place`."""
-_runs: dict[int, RunState] = {}
-"""Runs in progress."""
+RUNS: Final[dict[int, Run]] = {}
+"""Runs in progress, by their identity."""
 
 
-class StepState:
-    """A step in progress.
+class Step(OpenSpan):
+    """A step in progress, and its CHAIN span.
 
     Attributes:
-        opened: the CHAIN span, set once it has started.
-        code: the code that was handed to the executor; the next four fields mean nothing without it.
+        source: the code that was handed to the executor; the next four fields mean nothing without it.
         executor: to which it was handed.
         duration_s: wall time of its call.
         returned: the executor's answer, None when it raised.
@@ -41,12 +39,11 @@ class StepState:
         failure: the exception that ended its stream.
     """
 
-    opened: OpenSpan
-    code: str | None = None
+    source: str | None = None
     executor: Any = None
-    duration_s: float = 0.0
+    duration_s = 0.0
     returned: Any = None
-    printed: bool = True
+    printed = True
     chain: tuple[BaseException, ...] = ()
     answered: Any = None
     failure: BaseException | None = None
@@ -57,12 +54,10 @@ class StepState:
             self.answered = item
 
 
-@dataclass(slots=True, eq=False)
-class RunState:
-    """A run in progress.
+class Run(OpenSpan):
+    """A run in progress, and its AGENT span.
 
     Attributes:
-        opened: the AGENT span.
         agent: the agent at work.
         handled: the exception the host was handling when it started the run; never a cause of ours.
         steps: open steps by the id of their memory step.
@@ -70,51 +65,51 @@ class RunState:
         stops: stop sequences of its last model call.
         forced: the step that produces a final answer after the last allowed one.
         max_steps_reached: that step was reached.
-        executor: the executor that `executor_facts` describe.
+        facts_of: the executor that `executor_facts` describe.
         executor_facts: attributes of the steps it runs.
     """
 
-    opened: OpenSpan
     agent: Any
     handled: BaseException | None
-    history: History = field(default_factory=History)
-    stops: list[str] = field(default_factory=list)
-    steps: dict[int, StepState] = field(default_factory=dict)
-    forced: StepState | None = None
-    max_steps_reached: bool = False
-    executor: Any = None
-    executor_facts: Mapping[str, AttributeValue] = field(default_factory=dict)
+    steps: dict[int, Step]
+    history: History
+    stops: tuple[str, ...] = ()
+    forced: Step | None = None
+    max_steps_reached = False
+    facts_of: Any = None
+    executor_facts: Mapping[str, AttributeValue]
 
-    def newest_context(self) -> Context:
-        """Return the context of the step in progress, or of the run between steps."""
-        steps = list(self.steps.values())
-        return steps[-1].opened.context if steps else context_of_run(self)
-
-
-def add_run(state: RunState) -> None:
-    """Add a run to those in progress."""
-    _runs[id(state)] = state
+    def context_between_steps(self) -> Context:
+        """Return the context within the run, outside of any step."""
+        return Context({**self.context, PLACE: Place(self) if self.recording else MUTED})
 
 
-def remove_run(state: RunState) -> None:
-    """Remove a run from those in progress."""
-    _runs.pop(id(state), None)
+class Place(NamedTuple):
+    """Where in a run a context is.
+
+    Attributes:
+        run: None outside of any.
+        step: None between steps.
+        called: the model or tool that is being called, None outside of a call.
+        method: of it that is called.
+    """
+
+    run: Run | None = None
+    step: Step | None = None
+    called: Any = None
+    method: Any = None
 
 
-Place: TypeAlias = "tuple[RunState | None, StepState | None, Any, Any]"
-"""Where in a run a context is: the run, None outside of any; the step, None between steps; the model or tool
-that is being called and its method, None outside of a call."""
-
-NOWHERE: Final[Place] = (None, None, None, None)
+NOWHERE: Final = Place()
 """Outside of any run and call."""
-MUTED: Final[Place] = (None, None, "muted", None)
+MUTED: Final = Place(called="muted")
 """Where no spans are made: within an unsampled run, and where a call that has its span is passed on by
 `super()`."""
 
 
-def place_of(context: Context) -> Place:
-    """Return where in a run a context is."""
-    place: Any = context.get(PLACE, NOWHERE)
+def find_place(context: Context | None = None) -> Place:
+    """Return where in a run a context is (the current one when None)."""
+    place: Any = (current() if context is None else context).get(PLACE, NOWHERE)
     return place  # type: ignore[no-any-return]
 
 
@@ -128,32 +123,24 @@ def locate_call(tracing: Tracing, member: Any, method: Any) -> tuple[Context | N
     or model that calls itself again passes the same method twice and is two.
     """
     context = current()
-    place: Any = context.get(PLACE, NOWHERE)
-    if tracing.over:
+    place = find_place(context)
+    if tracing.over or (place.called is member and place.method is not method):
         return context, MUTED
-    if place is not NOWHERE:
-        _, _, called, by = place
-        return context, MUTED if called is member and by is not method else place
-    if trace.get_current_span(context).get_span_context().is_valid:
+    if place is not NOWHERE or trace.get_current_span(context).get_span_context().is_valid:
         return context, place
-    owners = [state for state in list(_runs.values()) if _uses(state.agent, member)]
+    owners = [run for run in list(RUNS.values()) if _uses(run.agent, member)]
     if len(owners) != 1:
         return None, NOWHERE
-    context = owners[0].newest_context()
-    return context, place_of(context)
+    (run,) = owners
+    steps = list(run.steps.values())
+    context = steps[-1].context if steps else run.context_between_steps()
+    return context, find_place(context)
 
 
-def run_of(tracing: Tracing, agent: Any) -> RunState | None:
+def run_of(tracing: Tracing, agent: Any) -> Run | None:
     """Return the run of this agent that is in progress in the current context."""
-    place: Any = current().get(PLACE, NOWHERE)
-    run: RunState | None = place[0]
+    run = find_place().run
     return run if run is not None and run.agent is agent and not tracing.over else None
-
-
-def context_of_run(state: RunState) -> Context:
-    """Return the context within a run, outside of any step."""
-    place = (state, None, None, None) if state.opened.recording else MUTED
-    return Context({**state.opened.context, PLACE: place})
 
 
 def _uses(agent: Any, member: Any) -> bool:

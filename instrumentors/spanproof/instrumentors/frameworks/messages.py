@@ -6,21 +6,22 @@ call of the same run already recorded, so that a run's bytes grow with its new m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from opentelemetry.trace import Span
 
 from spanproof.instrumentors.content.capture import Content
 from spanproof.instrumentors.content.texts import elements, text_of
+from spanproof.instrumentors.spans.tracing import OpenSpan
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
+_T = TypeVar("_T")
+
 _REMEMBERED: Final = 4
 """Calls to compare with: action steps and planning steps of one run have a history each."""
-_MAX_READ: Final = 2_048
-"""Messages of a run that are remembered as read."""
 REQUEST_PARAMETERS: Final = {
     "temperature": genai.REQUEST_TEMPERATURE,
     "max_tokens": genai.REQUEST_MAX_TOKENS,
@@ -49,6 +50,35 @@ class Message:
     document: dict[str, Any]
     key: Hashable
 
+    @property
+    def text(self) -> str:
+        """Return its text; of a tool's answer, the result as text."""
+        said = [each.get("content", each.get("response")) for each in self.parts if each["type"] in _SAYING]
+        return "\n".join([*map(text_of, said)])
+
+    @property
+    def parts(self) -> list[dict[str, Any]]:
+        """Return what it consists of."""
+        parts: list[dict[str, Any]] = self.document["parts"]
+        return parts
+
+    @property
+    def calls_tools(self) -> bool:
+        """Return whether it calls tools."""
+        return any(part["type"] == "tool_call" for part in self.parts)
+
+
+def make_message(
+    role: str, text: str, calls: Sequence[tuple[str, object, str | None]] = (), name: str | None = None
+) -> Message:
+    """Return a message of a text and calls of tools (name, arguments, id), and of the speaker's name."""
+    parts = [text_part(text)] if text else []
+    parts += [tool_call_part(*call) for call in calls]
+    document: dict[str, Any] = {"role": role, "parts": parts}
+    if name is not None:
+        document["name"] = name
+    return Message(document, (role, text, *((called, call_id) for called, _, call_id in calls)))
+
 
 def text_part(text: str) -> dict[str, Any]:
     """Return a part that is text."""
@@ -65,44 +95,11 @@ def tool_response_part(response: object, call_id: str | None) -> dict[str, Any]:
     return {"type": "tool_call_response", "id": call_id, "response": response}
 
 
-def text_in(document: Mapping[str, Any]) -> str:
-    """Return a message's text; of a tool's answer, its result as text."""
-    parts = document["parts"]
-    if len(parts) == 1 and parts[0]["type"] == "text":
-        text = parts[0]["content"]
-        return text if type(text) is str else text_of(text)
-    said = [part.get("content", part.get("response")) for part in parts if part["type"] in _SAYING]
-    return "\n".join([*map(text_of, said)])
-
-
 class History:
     """What the model calls of one run were given, so that the next one is recorded as a difference."""
 
     def __init__(self) -> None:
         self._calls: tuple[tuple[Span, list[Hashable]], ...] = ()
-        self._read: dict[int, tuple[object, object, Message]] = {}
-
-    def known(self, originals: Sequence[Any], read: Callable[[Any], Message]) -> list[Message]:
-        """Return messages read by `read`, each read once while it holds the same content.
-
-        Every call's messages are all looked at, so this is one loop.
-        """
-        found: list[Message] = []
-        for original in originals:
-            try:
-                content = original.content
-            except KeyboardInterrupt:
-                raise
-            except BaseException:  # noqa: BLE001 - no message, or one that refuses: `read` knows what to do
-                content = original
-            entry = self._read.get(id(original))
-            if entry is None or entry[0] is not original or entry[1] is not content:
-                if len(self._read) >= _MAX_READ:
-                    self._read.clear()
-                # Holding the original as well keeps its id from being given to another object.
-                entry = self._read[id(original)] = (original, content, read(original))
-            found.append(entry[2])
-        return found
 
     def find_new(self, span: Span, keys: list[Hashable]) -> tuple[int, Span | None]:
         """Return how many leading messages an earlier call was given too, and its span.
@@ -131,15 +128,28 @@ class History:
                 known.extend(keys)
 
 
-def record_input(content: Content, new: list[dict[str, Any]], omitted: int, base: Span | None) -> None:
-    """Put the documents of the new messages onto the span, how many it leaves out, and where those stand."""
-    if not content.visible:
-        return
-    content.messages(genai.INPUT_MESSAGES, new)
-    if new and new[-1]["role"] == "tool":
-        content.beginning(text_in(new[-1]))  # the tool's own span shows it whole
+def record_input(
+    content: OpenSpan,
+    given: Sequence[_T],
+    key_of: Callable[[_T], Hashable | None],
+    read: Callable[[_T], Message],
+    history: History | None,
+) -> None:
+    """Put what a model is given onto its span: new messages, how many are left out, and where those are.
+
+    Every call gets all earlier messages again, so `key_of` is cheap, and only new ones are `read`, with those
+    of which it does not know the key.
+    """
+    omitted, base = 0, None
+    if history is not None:
+        keys = [key_of(each) or read(each).key for each in given]
+        omitted, base = history.find_new(content.span, keys)
+    new = [read(each) for each in given[omitted:]]
+    _record_messages(content, genai.INPUT_MESSAGES, [each.document for each in new])
+    if new and new[-1].document["role"] == "tool":
+        content.beginning(new[-1].text)  # the tool's own span shows it whole
     elif new:
-        content.input(text_in(new[-1]))
+        content.input(new[-1].text)
     if base is not None:
         content.attributes[ours.MESSAGES_OMITTED] = omitted
         content.attributes[ours.MESSAGES_BASE] = format(base.get_span_context().span_id, "016x")
@@ -168,12 +178,22 @@ def record_agent(content: Content, name: str | None) -> None:
     content.fact(openinference.AGENT_NAME, name)
 
 
-def record_output(content: Content, document: dict[str, Any], finish_reason: str) -> None:
+def record_output(
+    content: OpenSpan, answer: Message, finish_reason: str, history: History | None = None
+) -> None:
     """Put the model's answer onto the span."""
-    content.messages(genai.OUTPUT_MESSAGES, [{**document, "finish_reason": finish_reason}])
+    _record_messages(content, genai.OUTPUT_MESSAGES, [{**answer.document, "finish_reason": finish_reason}])
     content.attributes[genai.RESPONSE_FINISH_REASONS] = (finish_reason,)
     # An answer that only calls tools shows them: a backend would show nothing.
-    content.output(text_in(document) or document["parts"])
+    content.output(answer.text or answer.parts)
+    if history is not None:
+        history.add_answers(content.span, [answer.key])
+
+
+def _record_messages(content: OpenSpan, name: str, documents: list[dict[str, Any]]) -> None:
+    # Only arguments and results are the host's values.
+    plain = all(part["type"] == "text" for each in documents for part in each["parts"])
+    content.json(name, documents, plain=plain)
 
 
 def _common(known: Sequence[Hashable], now: Sequence[Hashable]) -> int:

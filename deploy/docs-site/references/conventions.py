@@ -1,4 +1,4 @@
-"""The page of all attributes."""
+"""The page of all attributes, from `spanproof.semconv`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ what it is: in OpenTelemetry's GenAI conventions and in OpenInference's. What ne
 grade its names, and ours change with a line in the changelog only. *Place* is what carries the attribute: a
 span, an event (a score's: log record and evaluator span), or the resource.
 
-This page is printed by `python -m spanproof.semconv`.
+This page is written by `make reference`.
 """
 _SECTIONS: Final = {
     "Spanproof": """\
@@ -49,7 +49,7 @@ collector also writes `evaluations.<n>.evaluation.` with `name`, `score`, `label
 _TABLE: Final = "| name | type | example | status | place | says |\n|---|---|---|---|---|---|\n"
 
 
-def reference() -> str:
+def render() -> str:
     """Return the page as Markdown."""
     return _HEAD + "".join(f"\n{text}\n{_TABLE}{_rows(source)}" for source, text in _SECTIONS.items())
 

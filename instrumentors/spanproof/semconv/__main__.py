@@ -1,5 +1,0 @@
-"""Prints `docs/semconv.md`."""
-
-from spanproof.semconv.reference import reference
-
-print(reference(), end="")
