@@ -1,6 +1,6 @@
 # `make demo` shows the main job on embedded defaults, `make check` tests what is fast, `make test` all that runs by
 # itself, and `make test-components` what needs Docker, gVisor, emulated machines, another user, a package index or
-# other products.
+# other products, or keeps the machine busy.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -12,7 +12,7 @@ WORKERS ?= 3
 PYTEST  := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 # A test run starts thousands of interpreters: none may compile each module anew.
 unexport PYTHONDONTWRITEBYTECODE
-COMPONENTS := docker or gvisor or index or machine or other_user or peers
+COMPONENTS := docker or gvisor or index or load or machine or other_user or peers
 
 .PHONY: demo test test-components check lint types unit fast explore map reference docs docs-version console pictures clean
 
@@ -44,9 +44,9 @@ unit: $(VENV)/.dev $(VENV)/.system
 test-components: $(VENV)/.dev $(VENV)/.system $(VENV)/.components
 	$(PYTEST) -m "$(COMPONENTS)"
 
-# What starts no sandbox, no collector and no installation, and measures no growth of time.
+# What starts no sandbox, no collector and no installation.
 fast: $(VENV)/.dev
-	$(PYTEST) -q -m "not ($(COMPONENTS))" $(FAST) $(patsubst %,--ignore=tests/sandbox/scanners/%.py,test_growth test_hostile_text)
+	$(PYTEST) -q -m "not ($(COMPONENTS))" $(FAST)
 
 # The property tests with examples that no run drew before.
 explore: $(VENV)/.dev $(VENV)/.system $(VENV)/.components

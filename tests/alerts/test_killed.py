@@ -13,6 +13,8 @@ import pytest
 
 from spanproof.store import open_store
 
+pytestmark = pytest.mark.load
+
 ROUNDS = int(os.environ.get("SPANPROOF_KILL_ROUNDS", "6"))
 """How often the process is killed; more by `SPANPROOF_KILL_ROUNDS`."""
 

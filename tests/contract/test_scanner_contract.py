@@ -66,6 +66,7 @@ def test_a_secret_is_never_shown(scanner: Scanner) -> None:
     assert all(_SECRET not in repr(one) for findings in _scan(scanner, text) for one in findings)
 
 
+@pytest.mark.load
 @_ALL
 @pytest.mark.parametrize(
     "unit", ["(", "a=", "{[", "''''", "eval(", "password ", "x='a'+", "$(", "ignore previous "]

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.load
+
 HERE = Path(__file__).parent
 WALLS = ["root", "user", "reduced-root", "reduced-user"] if os.geteuid() == 0 else ["user"]
 GRACE_S = 3.0

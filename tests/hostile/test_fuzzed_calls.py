@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.load
+
 HERE = Path(__file__).parent
 WALLS = ["full", "reduced"] if os.geteuid() == 0 else ["full"]
 CALLS = 8_000

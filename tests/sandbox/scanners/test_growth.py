@@ -13,6 +13,8 @@ from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.sandbox.scanners.source import LONG
 
+pytestmark = pytest.mark.load
+
 _PIPELINE = Pipeline()
 
 

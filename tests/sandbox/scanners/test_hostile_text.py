@@ -18,6 +18,8 @@ from spanproof.sandbox.scanners.pipeline import Pipeline, default_scanners
 from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.source import Source
 
+pytestmark = pytest.mark.load
+
 Deadline = Callable[[float], AbstractContextManager[None]]
 _PIPELINE = Pipeline()
 _LANGUAGES = ["python", "bash", "sql", "javascript", "typescript", "json", "other"]
