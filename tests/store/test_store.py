@@ -239,8 +239,8 @@ def test_values_of_a_filter_are_values_never_sql(store, evaluation):
 
 def test_traces_of_many_days_fit_in_one_write(store, evaluation):
     day = 86_400 * 10**9
-    store.write([evaluation(number, start_ns=number * day) for number in range(1, 102)])
-    assert len(store.traces(limit=500)) == 101
+    store.write([evaluation(number, start_ns=number * day) for number in range(1, 131)])
+    assert len(store.traces(limit=500)) == 130
 
 
 @pytest.mark.parametrize("start_ns", [0, 2**63, 2**64 - 10_000, 2**64 - 9_000])
@@ -349,7 +349,7 @@ def test_spans_of_times_no_clock_shows_are_stored(store, start_ns):
 
 def test_many_days_of_spans_make_no_more_parts_than_one(store):
     day = 86_400 * 10**9
-    store.write_spans([request_of(*((f"s{number}", number, number * day) for number in range(1, 301)))])
+    store.write_spans([request_of(*((f"s{number}", number, number * day) for number in range(1, 3_000)))])
     with store._connections.lease() as client:
         parts = client.query(
             "SELECT count() FROM system.parts WHERE active AND table = 'otel_traces'"
