@@ -1,6 +1,6 @@
 # `make demo` shows the main job on embedded defaults, `make check` tests what is fast, `make test` all that runs by
-# itself, and `make test-components` what needs Docker, gVisor, emulated machines, another user, a package index or
-# other products, or keeps the machine busy.
+# itself, and `make test-components` what needs Docker, gVisor, emulated machines, another user or other products,
+# installs packages, keeps the machine busy, or goes a guide's whole way.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -12,7 +12,7 @@ WORKERS ?= 3
 PYTEST  := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 # A test run starts thousands of interpreters: none may compile each module anew.
 unexport PYTHONDONTWRITEBYTECODE
-COMPONENTS := docker or gvisor or index or load or machine or other_user or peers
+COMPONENTS := docker or e2e or gvisor or install or load or machine or other_user or peers
 
 .PHONY: demo test test-components check lint types unit fast explore map reference docs docs-version console pictures clean
 

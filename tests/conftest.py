@@ -30,8 +30,10 @@ _WALLS = ("batch", "found", "scores", "wall")
 _CONTAINERS = {"reduced", "reduced-root", "reduced-user"}
 _PEERS = {"alertmanager", "broker", "browser", "helm", "mlflow", "node_modules", "phoenix"}
 """Fixtures that start another product, or install it; a test that does so without one has the mark itself."""
+_PACKAGES = {"registry", "wheels"}
+"""Fixtures of packages that are installed."""
 
-pytest_plugins = ["docker_daemon", "run_once"]
+pytest_plugins = ["component_marks", "docker_daemon", "run_once"]
 
 # A test that takes this long hangs: pytest-timeout fails it and dumps the stacks of all threads. One that no
 # signal reaches (in native code) is ended with its process, by faulthandler_timeout in pyproject.toml.
@@ -65,6 +67,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("other_user")
         if fixtures & _PEERS:
             item.add_marker("peers")
+        if fixtures & _PACKAGES:
+            item.add_marker("install")
+        if item.path.parent.name == "e2e":
+            item.add_marker("e2e")
 
 
 def pytest_collection() -> None:

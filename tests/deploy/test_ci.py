@@ -15,6 +15,7 @@ import pytest
 import yaml
 from result_schemas import SARIF, check_junit
 
+pytestmark = pytest.mark.e2e
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "deploy" / "ci" / "spanproof" / "action.yml"
 GITLAB = ROOT / "deploy" / "ci" / "gitlab.yml"

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
+pytestmark = pytest.mark.peers  # mkdocs, mike and Chromium
 ROOT = Path(__file__).parents[2]
 
 
@@ -37,7 +38,6 @@ def test_it_builds_without_a_warning_and_loads_nothing_from_elsewhere(site: Path
         assert not foreign.search(page.read_text(encoding="utf-8")), page
 
 
-@pytest.mark.peers
 def test_search_works_in_a_file(site: Path) -> None:
     program = shutil.which("chromium") or pytest.fail("this test needs chromium (apt-get install chromium)")
     requested: list[str] = []

@@ -53,7 +53,7 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.index
+@pytest.mark.install
 def test_a_commit_that_is_ready_passes_every_check(checks: ModuleType, tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     git(ROOT, "clone", "--quiet", "--depth=1", f"file://{ROOT}", str(clone))

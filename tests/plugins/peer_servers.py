@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from component_marks import require_mark
 from waiting import becomes
 
 _STARTS_WITHIN_S = 300
@@ -26,6 +27,7 @@ def peer_server(
         health: a URL that answers 200 once it is up.
         directory: an empty one.
     """
+    require_mark("peers")
     log = directory / "server.log"
     with log.open("w") as output:
         server = subprocess.Popen(

@@ -319,7 +319,7 @@ def test_sql_takes_no_packages(sandbox: Sandbox) -> None:
         run(sandbox, "select 1", "alpha==1.0", language="sql")
 
 
-@pytest.mark.index
+@pytest.mark.install
 def test_a_package_of_the_public_index_is_built(sandbox: Sandbox) -> None:
     assert run(sandbox, "import six; print(six.__version__)", "six==1.17.0").stdout == "1.17.0\n"
 
