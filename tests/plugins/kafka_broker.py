@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from component_marks import require_mark
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
-from component_marks import require_mark
 from waiting import wait_until
 
 VERSION = "4.1.1"
