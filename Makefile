@@ -19,14 +19,11 @@ COMPONENTS := docker or e2e or gvisor or install or load or machine or other_use
 demo: $(VENV)/.demo
 	$(BIN)/spanproof demo
 
+test: lint unit
+
 # The types are checked while the tests run: neither needs two cores all the time.
-TOGETHER := $(MAKE) --no-print-directory -j2
-
-test: lint
-	$(TOGETHER) types unit
-
 check: lint
-	$(TOGETHER) types fast
+	$(MAKE) --no-print-directory -j2 types fast
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

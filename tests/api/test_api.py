@@ -132,6 +132,7 @@ def test_every_answer_forbids_frames_scripts_from_elsewhere_and_guessing_of_type
         assert "access-control-allow-origin" not in headers
 
 
+@pytest.mark.load
 def test_every_answer_of_a_live_server_is_as_described(store, tmp_path):
     settings_ = ConsoleSettings(tokens=("reader",), writers=("writer",), workspace=tmp_path)
     with ConsoleServer(lambda: store, "127.0.0.1", 0, settings_) as server:

@@ -104,6 +104,7 @@ def test_enough_programs_take_part() -> None:
     assert len(SINGLE) + len(SESSIONS) >= 120
 
 
+@pytest.mark.load
 def test_no_run_with_a_hostile_step_passes_and_no_innocent_step_is_blamed(
     scores: list[dict[tuple[str, str], dict[str, Any]]],
 ) -> None:
@@ -117,6 +118,7 @@ def test_no_run_with_a_hostile_step_passes_and_no_innocent_step_is_blamed(
     assert not wrong
 
 
+@pytest.mark.load
 def test_in_a_hostile_session_each_step_has_its_own_verdict(
     scores: list[dict[tuple[str, str], dict[str, Any]]],
 ) -> None:

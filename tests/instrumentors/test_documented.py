@@ -8,6 +8,7 @@ import pytest
 
 from .conftest import run_program
 
+pytestmark = pytest.mark.e2e
 _PAGE = Path(__file__).parents[2] / "docs" / "instrument.md"
 _PROGRAMS = re.findall(r"```python\n(?!>>>)(.*?)```", _PAGE.read_text(), re.DOTALL)
 _READERS = {

@@ -87,17 +87,20 @@ def test_an_example_names_three_files_at_most_and_they_are_there(recipe: str) ->
         assert (ROOT / name).exists(), f"CONTRIBUTING.md names {name}, which is not there"
 
 
+@pytest.mark.e2e
 def test_the_tests_that_are_named_pass_with_the_examples(changed: Path) -> None:
     named = re.findall(r"^Tests: `(tests/\S+)`", PAGE, re.MULTILINE)
     assert len(named) >= 5
     run(changed, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *named)
 
 
+@pytest.mark.e2e
 @pytest.mark.parametrize("code", [TRY_BACKEND, TRY_RULE, TRY_NOTIFIER], ids=["backend", "rule", "notifier"])
 def test_what_an_example_adds_is_used(changed: Path, code: str) -> None:
     run(changed, "-c", code)
 
 
+@pytest.mark.e2e
 def test_the_example_of_a_command_runs(changed: Path) -> None:
     run(changed, "-m", "spanproof.cli", "hello", output=changed / "said")
     assert (changed / "said").read_text() == "hello, world\n"

@@ -37,6 +37,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         yield store
 
 
+@pytest.mark.load
 @given(
     batches=st.lists(st.lists(evaluations, min_size=1, max_size=3), min_size=1, max_size=4),
     again=st.booleans(),

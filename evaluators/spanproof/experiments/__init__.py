@@ -17,6 +17,7 @@ from spanproof.experiments.experiment import (
     Experiment,
     read_baseline,
 )
+from spanproof.experiments.launch import AgentServers
 from spanproof.experiments.notebook import run
 from spanproof.experiments.rescore import rescore_experiment
 from spanproof.experiments.run import run_experiment
@@ -26,6 +27,7 @@ from spanproof.experiments.trial import Trial, TrialVerdict
 from spanproof.gate.pass_rates import pass_at_k, pass_hat_k
 
 __all__ = [
+    "AgentServers",
     "AgentUnderTest",
     "BaselineRates",
     "CaseResult",

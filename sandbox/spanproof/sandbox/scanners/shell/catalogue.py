@@ -31,6 +31,8 @@ COMMAND_OPTIONS: Final = {
     program: frozenset(options.split()) for program, options in _KNOWLEDGE["command-options"].items()
 }
 """Options whose value is a command line; those of git's commands under `git-` and their name."""
+TEXTS: Final = {program: frozenset(options.split()) for program, options in _KNOWLEDGE["texts"].items()}
+"""Options whose value is a text and no path."""
 
 COMMAND_VARIABLES: Final = words_of(_KNOWLEDGE["variables"], "commands")
 LOADING_VARIABLES: Final = words_of(_KNOWLEDGE["variables"], "loading")

@@ -42,6 +42,9 @@ def reach(shell: Shell, program: str, arguments: list[Words], stdin: Stream, nod
         _remote_copy(shell, program, arguments, node)
     elif program == "openssl":
         _openssl(shell, arguments, node)
+    elif program == "logger":
+        for host in values_of(arguments, {"-n", "--server"}):
+            _judge_host(shell, host, program, node)
     elif kind in {"mailers", "cloud"}:
         shell.add("network.host", node, f"{program} reaches a service the policy does not name")
     elif kind == "databases":

@@ -290,8 +290,15 @@ def _history(shell: Shell, program: str, arguments: list[Words], stdin: Stream, 
     return NOTHING
 
 
+_SHOWS: Final = frozenset({"-separator", "-newline", "-nullvalue"})
+"""Options of sqlite3 and DuckDB whose value is text between or within rows."""
+
+
 def _sqlite(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    operands, _ = split_options(arguments, "c" if program == "duckdb" else "")
+    shown = values_of(arguments, _SHOWS)
+    operands, _ = split_options(
+        [one for one in arguments if one not in shown], "c" if program == "duckdb" else ""
+    )
     given = [pieces for pieces in operands[0] if pieces not in {("",), (":memory:",)}] if operands else []
     if given:
         shell.judge_path(Action.WRITE, tuple(given), program, node)
