@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import httpx
 import plain_http
+import pytest
 from waiting import wait_until
 
 from spanproof.store import Store, open_store
@@ -61,6 +62,7 @@ LOGS = ["36\n", "", "['a', 'b']\n"]
 TRACES = 24
 
 
+@pytest.mark.load
 def test_several_workers_say_what_one_says_and_kill_9_amid_their_work_loses_nothing(
     tmp_path, make_request
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.e2e
 HERE = Path(__file__).parent
 RECORDED = HERE.parent / "golden" / "dialects" / "openinference_smolagents.json"
 AGENT = """

@@ -22,8 +22,8 @@ from spanproof.cli.input.trace_files import read_traces
 from spanproof.cli.options.backend import open_backend, workers_option
 from spanproof.cli.options.config import sandbox_config_options
 from spanproof.cli.output.console import console, pick, print_json, show_problem
+from spanproof.cli.output.divergence import describe_divergence
 from spanproof.cli.output.hostile import plain
-from spanproof.cli.output.run_page import describe_divergence
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.evaluators.layers.common import first_to_leave, number_in

@@ -17,10 +17,10 @@ from rich.text import Text
 from rich.tree import Tree
 
 from spanproof.cli.output.console import SCAN_STYLES, highlight
+from spanproof.cli.output.divergence import describe_divergence
 from spanproof.cli.output.hostile import plain, visible
 from spanproof.cli.output.verdicts import errors, fails, format_verdict, is_open, layer_scores, passes
 from spanproof.cli.output.words import describe_outcome, format_count, format_duration, format_time
-from spanproof.evaluators.layers.common import first_to_leave
 from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.replay.record import class_beside, record_of
@@ -106,17 +106,6 @@ def _format_external(score: Score) -> Text:
     name = plain(f"{score.layer.value}.{score.name}")
     verdict, words = format_verdict(score.outcome), plain(describe_outcome(score.outcome), 600)
     return Text.assemble((f"{source}: ", "bold"), name, "  ", verdict, "  ", words)
-
-
-def describe_divergence(run: RunEvaluation) -> str | None:
-    """Return at which step the replay left the record first, and how; None where it kept to it."""
-    first = first_to_leave(run.run, run.replay)
-    if first is None:
-        return None
-    number, step = first
-    off_tape = [f"its call of {call.tool} is not on the tape ({call.reason})" for call in step.divergences]
-    how = step.difference if step.agrees is False or not off_tape else off_tape[0]
-    return f"step {number}: {how}"
 
 
 def _headline(run: RunEvaluation, name: str) -> Text:

@@ -1,0 +1,17 @@
+"""Where the replay of a run left its record, in one line."""
+
+from __future__ import annotations
+
+from spanproof.evaluators.layers.common import first_to_leave
+from spanproof.evaluators.model import RunEvaluation
+
+
+def describe_divergence(run: RunEvaluation) -> str | None:
+    """Return at which step the replay left the record first, and how; None where it kept to it."""
+    first = first_to_leave(run.run, run.replay)
+    if first is None:
+        return None
+    number, step = first
+    off_tape = [f"its call of {call.tool} is not on the tape ({call.reason})" for call in step.divergences]
+    how = step.difference if step.agrees is False or not off_tape else off_tape[0]
+    return f"step {number}: {how}"
