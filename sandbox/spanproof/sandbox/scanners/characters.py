@@ -69,16 +69,18 @@ def _blank(found: re.Match[str]) -> str:
 
 
 # What is not closed ends with its line or the text: to look for its end again and again would take long.
-_STRING: Final = r"""'(?:[^'\\\n]|\\.)*+(?:'|$)|"(?:[^"\\\n]|\\.)*+(?:"|$)"""
-_LONG_STRING: Final = r"\"{3}(?:[^\"\\]|\\.|\"(?!\"\"))*+(?:\"{3}|\Z)|'{3}(?:[^'\\]|\\.|'(?!''))*+(?:'{3}|\Z)"
-_COMMENT: Final = r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)"
+_STRING: Final = r"""'(?>(?:[^'\\\n]|\\.)*)(?:'|$)|"(?>(?:[^"\\\n]|\\.)*)(?:"|$)"""
+_LONG_STRING: Final = (
+    r"\"{3}(?>(?:[^\"\\]|\\.|\"(?!\"\"))*)(?:\"{3}|\Z)|'{3}(?>(?:[^'\\]|\\.|'(?!''))*)(?:'{3}|\Z)"
+)
+_COMMENT: Final = r"/\*(?>(?:[^*]|\*(?!/))*)(?:\*/|\Z)"
 _TEXTS: Final = {
     language: re.compile(pattern, re.DOTALL | re.MULTILINE)
     for language, pattern in {
         "python": rf"{_LONG_STRING}|{_STRING}|#[^\n]*+",
-        "bash": r"'[^']*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|(?<![^\s])#[^\n]*+",
-        "sql": rf"'(?:[^']|'')*+(?:'|\Z)|--[^\n]*+|{_COMMENT}",
-        "javascript": rf"{_STRING}|`(?:[^`\\]|\\.)*+(?:`|\Z)|//[^\n]*+|{_COMMENT}",
+        "bash": r"'[^']*+(?:'|\Z)|\"(?>(?:[^\"\\]|\\.)*)(?:\"|\Z)|(?<![^\s])#[^\n]*+",
+        "sql": rf"'(?>(?:[^']|'')*)(?:'|\Z)|--[^\n]*+|{_COMMENT}",
+        "javascript": rf"{_STRING}|`(?>(?:[^`\\]|\\.)*)(?:`|\Z)|//[^\n]*+|{_COMMENT}",
     }.items()
 }
 _TEXTS["typescript"] = _TEXTS["javascript"]

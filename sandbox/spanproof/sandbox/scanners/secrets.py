@@ -64,7 +64,7 @@ _PUBLIC = re.compile(
 
 _CHUNK = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _WORD_OF_NAME = re.compile(r"(?i:sha|md|crc|s)[0-9]+|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
-_FILE = re.compile(r"(?:[\w.-]{1,32}/)++[\w.-]{1,32}\.[a-z]\w{1,6}")
+_FILE = re.compile(r"(?>(?:[\w.-]{1,32}/)+)[\w.-]{1,32}\.[a-z]\w{1,6}")
 _BEFORE_LITERAL = re.compile(r"([\w.-]{1,60})[\"'\]]{0,2}\s{0,3}(?:[=:(,]|=>|:=)\s{0,3}[rbuf]{0,2}$")
 
 

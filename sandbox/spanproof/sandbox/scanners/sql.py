@@ -70,7 +70,7 @@ _TEXT_REACHES: Final = re.compile(
 
 
 _COMMENT: Final = re.compile(
-    r"'(?:[^']|'')*+'|\"[^\"]*+\"|--[^\n]*+|/\*(?!!)(?:[^*]|\*(?!/))*+(?:\*/)?", re.DOTALL
+    r"'(?>(?:[^']|'')*)'|\"[^\"]*+\"|--[^\n]*+|/\*(?!!)(?>(?:[^*]|\*(?!/))*)(?:\*/)?", re.DOTALL
 )
 """Strings and comments; what MySQL runs out of a comment (`/*! … */`) is none."""
 
@@ -83,8 +83,8 @@ def _blank(found: re.Match[str]) -> str:
 _HOLE: Final = "__unknown__"
 """In place of a part of a statement that is not known: an identifier, or a part of a literal."""
 
-_LITERAL: Final = re.compile(r"'((?:[^']|'')*+)'|\"([^\"]*+)\"")
-_STATEMENT: Final = re.compile(r"(?:'(?:[^']|'')*+'|\"[^\"]*+\"|[^;'\"]|['\"])++")
+_LITERAL: Final = re.compile(r"'((?>(?:[^']|'')*))'|\"([^\"]*+)\"")
+_STATEMENT: Final = re.compile(r"(?>(?:'(?>(?:[^']|'')*)'|\"[^\"]*+\"|[^;'\"]|['\"])+)")
 """What is between two semicolons outside of quotes."""
 
 _MAX_PARTS: Final = 64
@@ -237,7 +237,7 @@ def scan_given(context: Context, pieces: Pieces) -> None:
 
 
 _BEGINS: Final = re.compile(
-    r"\s*+(?:--[^\n]*+\n\s*+|/\*(?:[^*]|\*(?!/))*+\*/\s*+)*+"
+    r"\s*+(?>(?:--[^\n]*+\n\s*+|/\*(?>(?:[^*]|\*(?!/))*)\*/\s*+)*)"
     r"(?:(?!Select|With)(?i:select|with)\s(?=[^;]*?\s(?i:from)\s)|(?i:"
     r"(?:insert|replace|merge)\s++into\s|delete\s++from\s|update\s++\S++\s++set\s|(?:grant|revoke)\s++\S"
     r"|(?:drop|create|alter|truncate)\s++(?:or\s++replace\s++)?(?:table|database|schema|view|index|user|role"
@@ -452,8 +452,8 @@ def _judge(context: Context, source: Source, statement: exp.Expr) -> None:
 
 
 _EXPLAIN: Final = re.compile(
-    r"(?is)\s*+(?P<options>\([^()]*+\)|(?:(?:analy[sz]e|verbose|query\s++plan|extended|formatted|codegen|cost|partitions"
-    r"|(?:format|type)\s*+=?\s*+\w++)\b\s*+)*+)(?P<rest>.*)"
+    r"(?is)\s*+(?P<options>\([^()]*+\)|(?>(?:(?:analy[sz]e|verbose|query\s++plan|extended|formatted|codegen|cost|partitions"
+    r"|(?:format|type)\s*+=?\s*+\w++)\b\s*+)*))(?P<rest>.*)"
 )
 
 

@@ -278,7 +278,7 @@ def _judge(shell: Shell, program: str, reaches: Iterator[Reach], node: Node) -> 
 # --- awk: texts are put aside, so that what they hold is not taken for code
 
 _AWK_LITERAL: Final = re.compile(
-    r"#[^\n]*+|(\"(?:[^\"\\\n]|\\.)*+\")|(?:(?<=[(,~!&|{};\n?:=<>*%^])\s*+|\A\s*+)/(?:[^/\n\\]|\\.)++/",
+    r"#[^\n]*+|(\"(?>(?:[^\"\\\n]|\\.)*)\")|(?:(?<=[(,~!&|{};\n?:=<>*%^])\s*+|\A\s*+)/(?>(?:[^/\n\\]|\\.)+)/",
     re.DOTALL,
 )
 """A comment, a text, and a pattern where one may stand."""
@@ -344,14 +344,14 @@ def _redirected(pattern: re.Pattern[str], code: str) -> Iterator[str | None]:
 # --- sed: a command is an address, a letter and its operands
 
 _SED_MAY_REACH: Final = re.compile(r"[ewWrR]")
-_BRACKETS: Final = r"\[\^?+\]?+(?:\[[:.=][a-z]*+[:.=]\]|[^\]\n])*+\]"
+_BRACKETS: Final = r"\[\^?+\]?+(?>(?:\[[:.=][a-z]*+[:.=]\]|[^\]\n])*)\]"
 _SED_ADDRESS: Final = re.compile(
-    rf"(?:\d++(?:~\d++)?|\$|/(?:\\.|{_BRACKETS}|[^/\\\n])*+/[IM]*+"
-    rf"|\\(?P<mark>[^\n\\])(?:\\.|(?!(?P=mark))[^\\\n])*+(?P=mark)[IM]*+|[,+~!\s{{}};])",
+    rf"(?:\d++(?:~\d++)?|\$|/(?>(?:\\.|{_BRACKETS}|[^/\\\n])*)/[IM]*+"
+    rf"|\\(?P<mark>[^\n\\])(?>(?:\\.|(?!(?P=mark))[^\\\n])*)(?P=mark)[IM]*+|[,+~!\s{{}};])",
     re.DOTALL,
 )
 _SED_REST: Final = re.compile(r"[^\n]*+")
-_SED_TEXT: Final = re.compile(r"(?:\\.|[^\\\n])*+", re.DOTALL)
+_SED_TEXT: Final = re.compile(r"(?>(?:\\.|[^\\\n])*)", re.DOTALL)
 _SED_LABEL: Final = re.compile(r"[^\n;}]*+")
 _SED_FLAGS: Final = re.compile(r"[gpiImM\d]*+(?P<runs>e)?[gpiImM\d]*+(?:w\s*+(?P<file>[^\n]*+))?")
 
@@ -403,7 +403,7 @@ def _sed_operands(text: str, at: int) -> re.Match[str] | None:
     mark = re.escape(text[at : at + 1])
     if not mark or text[at] in "\\\n":
         return None
-    part = rf"(?:\\.|{{}}(?!{mark})[^\\])*+{mark}"
+    part = rf"(?>(?:\\.|{{}}(?!{mark})[^\\])*){mark}"
     return re.compile(
         mark + part.format(rf"{_BRACKETS}|" if text[at] != "[" else "") + part.format(""), re.DOTALL
     ).match(text, at)
