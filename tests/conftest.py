@@ -22,7 +22,7 @@ settings.register_profile("same", _UNTIMED, derandomize=True, database=None)
 settings.register_profile("new", _UNTIMED, derandomize=False, print_blob=True)
 settings.load_profile(os.environ.get("SPANPROOF_EXAMPLES", "same"))
 
-_BACKENDS = ("sandbox", "taped")
+_BACKENDS = ("backend", "sandbox", "taped")
 """Parameters that name a sandbox backend."""
 _ON_MACHINES = ("e2b", "daytona", "kubernetes", "modal")
 _WALLS = ("batch", "found", "scores", "wall")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -199,7 +200,11 @@ def test_a_program_traces_itself_into_the_experiment(write_suite, engine, tmp_pa
     program = Path(__file__).parent / "program_agent.py"
     suite = write_suite(refund={"must": [{"answer": {"contains": "45.00"}}]})
     found = run_experiment(
-        agent_program(f"{sys.executable} {program}"), suite, tmp_path / "x", engine, Settings(timeout_s=60)
+        agent_program(shlex.join([sys.executable, str(program)])),
+        suite,
+        tmp_path / "x",
+        engine,
+        Settings(timeout_s=60),
     )
     (trial,) = found.trials
     assert (trial.verdict, trial.reason) == (TrialVerdict.PASSED, "")

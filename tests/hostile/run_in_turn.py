@@ -39,7 +39,8 @@ class Viewer:
         self.marker = secrets.token_hex(12)
         half = len(self.marker) // 2
         text = Path(__file__).with_name("view_guest.py").read_text()
-        self._text = text.replace("@HEAD", self.marker[:half]).replace("@TAIL", self.marker[half:][::-1])
+        text = text.replace("@HEAD", self.marker[:half]).replace("@TAIL", self.marker[half:][::-1])
+        self._text = text.replace("@PREFIX", sys.prefix)
 
     def mark(self, text: str, language: str = "python") -> str:
         """Return a program's text with the marker in it."""

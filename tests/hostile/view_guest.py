@@ -2,7 +2,7 @@
 """What a program finds around it, printed as JSON: run after a hostile one, it shows what that one left.
 
 `HEAD` and `TAIL` are filled in: they are the two halves of a marker, the second reversed, so that this
-text does not hold what it looks for.
+text does not hold what it looks for. `PREFIX` is where the libraries are.
 """
 
 from __future__ import annotations
@@ -37,9 +37,13 @@ def read(name: str) -> str:
 
 
 def walk(top: str) -> list[Any]:
-    return sorted(
-        (place.replace(HOME, "~"), sorted(under), sorted(files)) for place, under, files in os.walk(top)
-    )
+    found = []
+    for place, under, files in os.walk(top):
+        if place == "@PREFIX":  # libraries, of a checkout below /tmp
+            under.clear()
+            continue
+        found.append((place.replace(HOME, "~"), sorted(under), sorted(files)))
+    return sorted(found)
 
 
 def holds_marker(data: bytes) -> bool:

@@ -6,6 +6,7 @@ Each of them ends by asking whether the tape still serves: one that does not has
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from textwrap import dedent
 
@@ -27,7 +28,7 @@ _AFTER = """
 
 def _against(name: str, source: str, on_record: Attempt | None = None, classes: str = "ok") -> Hostile:
     """A program that finds recorded calls."""
-    text = dedent(_BEFORE) + dedent(source) + dedent(_AFTER)
+    text = (dedent(_BEFORE) + dedent(source) + dedent(_AFTER)).replace("@PREFIX", sys.prefix)
     return replace(hostile(name, text, on_record, classes), recorded=_RECORDED)
 
 
@@ -161,7 +162,10 @@ SNIPPETS = [
         """
         places = [os.environ["HOME"], os.environ.get("TMPDIR", "/tmp"), "/dev/shm", "/etc/ssl", os.path.dirname(os.environ["SSL_CERT_FILE"])]
         for place in places:
-            for directory, _, names in os.walk(place):
+            for directory, inner, names in os.walk(place):
+                if directory == "@PREFIX":  # libraries, of a checkout below /tmp
+                    inner.clear()
+                    continue
                 for name in names:
                     try: text = open(os.path.join(directory, name), "rb").read(1 << 20)
                     except OSError: continue

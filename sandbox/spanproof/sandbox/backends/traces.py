@@ -9,6 +9,7 @@ does not find its own text.
 from __future__ import annotations
 
 import secrets
+import sys
 from contextlib import suppress
 from dataclasses import replace
 
@@ -68,7 +69,10 @@ def files():
         try: look(open(name, "rb").read(), name)
         except OSError: pass
     for top in (os.getcwd(), os.path.dirname(os.getcwd()), "/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue"):
-        for directory, _, names in os.walk(top):
+        for directory, inner, names in os.walk(top):
+            if directory == "@PREFIX":  # the libraries of an interpreter that lies there
+                inner.clear()
+                continue
             for name in names:
                 look(os.path.join(directory, name).encode(errors="replace"), "name")
                 try: look(open(os.path.join(directory, name), "rb").read(1 << 20), "file")
@@ -96,7 +100,8 @@ def f(): return 1
 
 def _searching(marker: str) -> str:
     middle = len(marker) // 2
-    return _SEARCHES.replace("@HEAD", marker[:middle]).replace("@TAIL", marker[middle:][::-1])
+    filled = _SEARCHES.replace("@HEAD", marker[:middle]).replace("@TAIL", marker[middle:][::-1])
+    return filled.replace('"@PREFIX"', repr(sys.prefix))
 
 
 def _no_trace(sandbox: Sandbox) -> None:
