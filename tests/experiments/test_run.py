@@ -197,15 +197,9 @@ def test_no_trial_begins_beyond_the_budget(write_suite, engine, tmp_path):
 
 
 def test_a_program_traces_itself_into_the_experiment(write_suite, engine, tmp_path):
-    program = Path(__file__).parent / "program_agent.py"
+    program = agent_program(shlex.join([sys.executable, str(Path(__file__).parent / "program_agent.py")]))
     suite = write_suite(refund={"must": [{"answer": {"contains": "45.00"}}]})
-    found = run_experiment(
-        agent_program(shlex.join([sys.executable, str(program)])),
-        suite,
-        tmp_path / "x",
-        engine,
-        Settings(timeout_s=60),
-    )
+    found = run_experiment(program, suite, tmp_path / "x", engine, Settings(timeout_s=60))
     (trial,) = found.trials
     assert (trial.verdict, trial.reason) == (TrialVerdict.PASSED, "")
     assert trial.steps >= 1

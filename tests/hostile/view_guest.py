@@ -39,7 +39,7 @@ def read(name: str) -> str:
 def walk(top: str) -> list[Any]:
     found = []
     for place, under, files in os.walk(top):
-        if place == "@PREFIX":  # libraries, of a checkout below /tmp
+        if place.endswith("@PREFIX"):  # libraries, of a checkout below /tmp
             under.clear()
             continue
         found.append((place.replace(HOME, "~"), sorted(under), sorted(files)))

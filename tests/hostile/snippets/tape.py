@@ -163,7 +163,7 @@ SNIPPETS = [
         places = [os.environ["HOME"], os.environ.get("TMPDIR", "/tmp"), "/dev/shm", "/etc/ssl", os.path.dirname(os.environ["SSL_CERT_FILE"])]
         for place in places:
             for directory, inner, names in os.walk(place):
-                if directory == "@PREFIX":  # libraries, of a checkout below /tmp
+                if directory.endswith("@PREFIX"):  # libraries, of a checkout below /tmp
                     inner.clear()
                     continue
                 for name in names:

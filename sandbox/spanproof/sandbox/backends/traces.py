@@ -70,7 +70,7 @@ def files():
         except OSError: pass
     for top in (os.getcwd(), os.path.dirname(os.getcwd()), "/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue"):
         for directory, inner, names in os.walk(top):
-            if directory == "@PREFIX":  # the libraries of an interpreter that lies there
+            if directory.endswith("@PREFIX"):  # the libraries of an interpreter that lies there
                 inner.clear()
                 continue
             for name in names:
