@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -33,6 +34,9 @@ _PEERS = {"alertmanager", "broker", "browser", "helm", "mlflow", "node_modules",
 _PACKAGES = {"registry", "wheels"}
 """Fixtures of packages that are installed."""
 
+_DESCRIPTORS = 20_000
+"""Of a test that makes for each example what a process has once; a shell's usual limit is 1,024."""
+
 pytest_plugins = ["component_marks", "docker_daemon", "run_once"]
 
 # A test that takes this long hangs: pytest-timeout fails it and dumps the stacks of all threads. One that no
@@ -41,12 +45,16 @@ os.environ.setdefault("PYTEST_TIMEOUT", "600")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let Ctrl-C interrupt what tests start, also in a run that a shell put in the background.
+    """Let Ctrl-C interrupt what tests start, also in a run in the background; raise the limit of descriptors.
 
     A shell without job control starts `make test &` with SIGINT ignored, and every child inherits that.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= soft < _DESCRIPTORS:
+        wanted = min(_DESCRIPTORS, hard) if hard >= 0 else _DESCRIPTORS
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
