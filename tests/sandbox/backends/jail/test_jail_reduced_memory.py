@@ -33,7 +33,7 @@ def in_line(score, name=""):
     for entry in Path("/proc").iterdir():
         try:
             if entry.name.isdigit() and (entry / "oom_score_adj").read_text() == f"{score}\\n":
-                if name in (entry / "comm").read_text():
+                if name in (entry / "comm").read_text(errors="replace"):
                     found.append(entry)
         except OSError:
             continue

@@ -315,6 +315,6 @@ def _is_orphan(owner: str) -> bool:
 def _started(pid: int) -> str:
     """When a process started, in ticks since boot; empty when there is none."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[19]
     except OSError:
         return ""
