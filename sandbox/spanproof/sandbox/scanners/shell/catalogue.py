@@ -70,6 +70,42 @@ def split_options(arguments: Sequence[Words], valued: str) -> tuple[list[Words],
     return operands, options
 
 
+def without_texts(program: str, arguments: list[Words]) -> list[Words]:
+    """Return the arguments without options that give a text: `-d /`, `-t/`, `--delimiter=/` name no path."""
+    if program not in TEXTS:
+        return arguments
+    kept: list[Words] = []
+    rest = iter(arguments)
+    for argument in rest:
+        # A word that may be one of several is judged as it is.
+        option = (argument[0][0] or "") if len(argument) == 1 else ""
+        value_follows = _gives_text(program, option)
+        if value_follows is None:
+            kept.append(argument)
+        elif value_follows and len(argument[0]) == 1:
+            next(rest, None)
+        if option == "--":
+            break
+    return [*kept, *rest]
+
+
+def _gives_text(program: str, option: str) -> bool | None:
+    """Return whether the value of an option that gives a text follows it; None of any other option."""
+    if option in TEXTS[program]:
+        return True
+    if option.startswith("--"):
+        name, has_value, _value = option.partition("=")
+        return not has_value if name in TEXTS[program] else None
+    if not option.startswith("-"):
+        return None
+    for index, letter in enumerate(option[1:], 2):
+        if f"-{letter}" in TEXTS[program]:
+            return index == len(option)
+        if letter in VALUED.get(program, ""):
+            return None
+    return None
+
+
 def after_options(arguments: list[Words], valued: str) -> list[Words]:
     """What follows the options of a wrapper: the command it runs."""
     index = 0

@@ -20,7 +20,7 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.pieces import ENTRY, MAX_TEXT
-from spanproof.sandbox.scanners.shell.catalogue import PLAIN, TEXTS, VALUED, split_options
+from spanproof.sandbox.scanners.shell.catalogue import PLAIN, VALUED, split_options, without_texts
 from spanproof.sandbox.scanners.shell.interpreters import judge_awk, judge_sed
 from spanproof.sandbox.scanners.shell.network import values_of
 from spanproof.sandbox.scanners.shell.state import HOLE, NOTHING, Stream, Words, joined, known
@@ -180,7 +180,7 @@ def operands_in_role(
         arguments = [_without_suffix(argument) for argument in arguments]
     elif program == "jq":
         arguments = _without_named(shell, arguments, node)
-    arguments = _without_texts(program, arguments)
+    arguments = without_texts(program, arguments)
     operands, options = split_options(arguments, VALUED.get(program, ""))
     texts: list[Words] = []
     if role == "script":
@@ -201,39 +201,6 @@ def operands_in_role(
         return written
     reads_files = role == "read" and bool(operands)
     return Stream(HOLE, stdin.origin | _FILE if reads_files else stdin.origin)
-
-
-def _without_texts(program: str, arguments: list[Words]) -> list[Words]:
-    """Return the arguments without options that give a text: `-d /`, `-t/`, `--delimiter=/` name no path."""
-    if program not in TEXTS:
-        return arguments
-    kept: list[Words] = []
-    rest = iter(arguments)
-    for argument in rest:
-        option = argument[0][0] or ""
-        value_follows = _gives_text(program, option)
-        if value_follows is None:
-            kept.append(argument)
-        elif value_follows and len(argument[0]) == 1:
-            next(rest, None)
-        if option == "--":
-            break
-    return [*kept, *rest]
-
-
-def _gives_text(program: str, option: str) -> bool | None:
-    """Return whether the value of an option that gives a text follows it; None of any other option."""
-    if option.startswith("--"):
-        name, has_value, _value = option.partition("=")
-        return not has_value if name in TEXTS[program] else None
-    if not option.startswith("-"):
-        return None
-    for index, letter in enumerate(option[1:], 2):
-        if f"-{letter}" in TEXTS[program]:
-            return index == len(option)
-        if letter in VALUED.get(program, ""):
-            return None
-    return None
 
 
 def _judge_role(shell: Shell, program: str, role: str, operands: list[Words], node: Node) -> None:

@@ -32,6 +32,7 @@ from spanproof.sandbox.scanners.shell.catalogue import (
     WRAPPERS,
     after_options,
     split_options,
+    without_texts,
 )
 from spanproof.sandbox.scanners.shell.files import operands_in_role
 from spanproof.sandbox.scanners.shell.interpreters import run_interpreter, run_shell, run_word
@@ -290,15 +291,9 @@ def _history(shell: Shell, program: str, arguments: list[Words], stdin: Stream, 
     return NOTHING
 
 
-_SHOWS: Final = frozenset({"-separator", "-newline", "-nullvalue"})
-"""Options of sqlite3 and DuckDB whose value is text between or within rows."""
-
-
 def _sqlite(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    shown = values_of(arguments, _SHOWS)
-    operands, _ = split_options(
-        [one for one in arguments if one not in shown], "c" if program == "duckdb" else ""
-    )
+    arguments = without_texts(program, arguments)
+    operands, _ = split_options(arguments, "c" if program == "duckdb" else "")
     given = [pieces for pieces in operands[0] if pieces not in {("",), (":memory:",)}] if operands else []
     if given:
         shell.judge_path(Action.WRITE, tuple(given), program, node)
