@@ -35,7 +35,7 @@ _PACKAGES = {"registry", "wheels"}
 """Fixtures of packages that are installed."""
 
 _DESCRIPTORS = 20_000
-"""Of a test that makes for each example what a process has once; a shell's usual limit is 1,024."""
+"""Files that a worker may open: tests make what a process has once for each of 100 examples."""
 
 pytest_plugins = ["component_marks", "docker_daemon", "run_once"]
 

@@ -31,6 +31,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import pytest
+from component_marks import require_mark
 
 if TYPE_CHECKING:
     from docker import APIClient
@@ -79,6 +80,7 @@ def docker_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DockerDa
 @contextlib.contextmanager
 def running(shared: Path) -> Iterator[DockerDaemon]:
     """The daemon of all who share a directory, while this is open."""
+    require_mark("docker")
     with (shared / "dockerd.users").open("a") as users, (shared / "dockerd.start").open("a") as starting:
         # The reaper waits for every shared lock to go: ours is there before we look whether anything runs, as
         # one that has seen none will end its daemon, and before anything is started.

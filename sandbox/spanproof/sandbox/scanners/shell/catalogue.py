@@ -31,7 +31,9 @@ COMMAND_OPTIONS: Final = {
     program: frozenset(options.split()) for program, options in _KNOWLEDGE["command-options"].items()
 }
 """Options whose value is a command line; those of git's commands under `git-` and their name."""
-TEXTS: Final = {program: frozenset(options.split()) for program, options in _KNOWLEDGE["texts"].items()}
+TEXT_OPTIONS: Final = {
+    program: frozenset(options.split()) for program, options in _KNOWLEDGE["text-options"].items()
+}
 """Options whose value is a text and no path."""
 
 COMMAND_VARIABLES: Final = words_of(_KNOWLEDGE["variables"], "commands")
@@ -70,16 +72,16 @@ def split_options(arguments: Sequence[Words], valued: str) -> tuple[list[Words],
     return operands, options
 
 
-def without_texts(program: str, arguments: list[Words]) -> list[Words]:
-    """Return the arguments without options that give a text: `-d /`, `-t/`, `--delimiter=/` name no path."""
-    if program not in TEXTS:
+def drop_text_options(program: str, arguments: list[Words]) -> list[Words]:
+    """Return the arguments without the options whose value is a text: `-d /`, `-t/`, `--delimiter=/`."""
+    if program not in TEXT_OPTIONS:
         return arguments
     kept: list[Words] = []
     rest = iter(arguments)
     for argument in rest:
         # A word that may be one of several is judged as it is.
         option = (argument[0][0] or "") if len(argument) == 1 else ""
-        value_follows = _gives_text(program, option)
+        value_follows = _value_follows(program, option)
         if value_follows is None:
             kept.append(argument)
         elif value_follows and len(argument[0]) == 1:
@@ -89,17 +91,17 @@ def without_texts(program: str, arguments: list[Words]) -> list[Words]:
     return [*kept, *rest]
 
 
-def _gives_text(program: str, option: str) -> bool | None:
-    """Return whether the value of an option that gives a text follows it; None of any other option."""
-    if option in TEXTS[program]:
+def _value_follows(program: str, option: str) -> bool | None:
+    """Return whether the next argument is the value of a text option; None for any other option."""
+    if option in TEXT_OPTIONS[program]:
         return True
     if option.startswith("--"):
         name, has_value, _value = option.partition("=")
-        return not has_value if name in TEXTS[program] else None
+        return not has_value if name in TEXT_OPTIONS[program] else None
     if not option.startswith("-"):
         return None
     for index, letter in enumerate(option[1:], 2):
-        if f"-{letter}" in TEXTS[program]:
+        if f"-{letter}" in TEXT_OPTIONS[program]:
             return index == len(option)
         if letter in VALUED.get(program, ""):
             return None

@@ -20,7 +20,7 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.pieces import ENTRY, MAX_TEXT
-from spanproof.sandbox.scanners.shell.catalogue import PLAIN, VALUED, split_options, without_texts
+from spanproof.sandbox.scanners.shell.catalogue import PLAIN, VALUED, drop_text_options, split_options
 from spanproof.sandbox.scanners.shell.interpreters import judge_awk, judge_sed
 from spanproof.sandbox.scanners.shell.network import values_of
 from spanproof.sandbox.scanners.shell.state import HOLE, NOTHING, Stream, Words, joined, known
@@ -180,7 +180,7 @@ def operands_in_role(
         arguments = [_without_suffix(argument) for argument in arguments]
     elif program == "jq":
         arguments = _without_named(shell, arguments, node)
-    arguments = without_texts(program, arguments)
+    arguments = drop_text_options(program, arguments)
     operands, options = split_options(arguments, VALUED.get(program, ""))
     texts: list[Words] = []
     if role == "script":

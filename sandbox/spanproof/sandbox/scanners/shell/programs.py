@@ -31,8 +31,8 @@ from spanproof.sandbox.scanners.shell.catalogue import (
     WRAPPER_VALUED,
     WRAPPERS,
     after_options,
+    drop_text_options,
     split_options,
-    without_texts,
 )
 from spanproof.sandbox.scanners.shell.files import operands_in_role
 from spanproof.sandbox.scanners.shell.interpreters import run_interpreter, run_shell, run_word
@@ -292,7 +292,7 @@ def _history(shell: Shell, program: str, arguments: list[Words], stdin: Stream, 
 
 
 def _sqlite(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    arguments = without_texts(program, arguments)
+    arguments = drop_text_options(program, arguments)
     operands, _ = split_options(arguments, "c" if program == "duckdb" else "")
     given = [pieces for pieces in operands[0] if pieces not in {("",), (":memory:",)}] if operands else []
     if given:
