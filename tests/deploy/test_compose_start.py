@@ -38,7 +38,7 @@ request = urllib.request.Request("http://127.0.0.1:4318/v1/traces", sys.argv[1].
 print(urllib.request.urlopen(request, timeout=10).status)
 """
 
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(1000)]
+pytestmark = [pytest.mark.docker, pytest.mark.peers, pytest.mark.timeout(1000)]
 
 
 @pytest.fixture(scope="module")
