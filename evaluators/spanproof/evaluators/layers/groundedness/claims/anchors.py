@@ -56,6 +56,8 @@ def _texts(answer: str, base: FactBase) -> list[Anchor]:
     at = 0
     while at < len(words):
         length, facts = _longest(words, at, base)
+        if not facts and answer[words[at][1]].isupper() and words[at][0].isalpha():
+            length, facts = 1, base.by_part.get(words[at][0], [])
         if facts and not (length == 1 and (words[at][0] in STOP or len(words[at][0]) < 2)):
             found.append(_made(words[at][1], words[at + length - 1][2], Kind.TEXT, facts, length))
             at += length

@@ -177,7 +177,7 @@ def _read_question(question: str, base: FactBase) -> Question:
     return Question(words, find_anchors(question, mentions, base), years, question)
 
 
-def is_claim(mention: Mention, read: AnswerFrames, field_words: Collection[str] = ()) -> bool:
+def is_claim(mention: Mention, read: AnswerFrames, field_words: frozenset[str] = frozenset()) -> bool:
     """Return whether a value is stated rather than a counter, a name or a part of one.
 
     An identifier that is a word of a field's name names the field: "Q2 revenue" of `revenue_q2`.
@@ -188,6 +188,11 @@ def is_claim(mention: Mention, read: AnswerFrames, field_words: Collection[str] 
     if mention.start < line.begin:
         return False
     if value.kind is Kind.ID and value.text in field_words:
+        return False
+    number, unit = f"{value.amount:g}", answer[mention.start : mention.end].lstrip("0123456789.,- ").lower()
+    window = value.kind is Kind.QUANTITY and value.unit == "time"
+    # "The last 24 hours" is what `chg_24h` is about.
+    if window and (f"{number}{unit[:1]}" in field_words or (number in field_words and field_words & {unit, unit + "s"})):
         return False
     for anchor in read.anchors:
         within = anchor.kind is Kind.TEXT and anchor.start <= mention.start and mention.end <= anchor.end

@@ -43,6 +43,7 @@ _MOST_CAME = re.compile(
     r"(?:c[ao]mes?|originate[sd]?|(?:are|were|is|was)(?:\s+[a-z]+)?)\s+(?:from|in|at|by|on)\s",
     re.IGNORECASE,
 )
+_QUALITY = re.compile(r"\s+[^\W\d]+[-‑][^\W\d]")  # "the most cost-efficient" has the most of no column
 _BARE = frozenset(("most", "least", "latest", "maximum", "minimum"))
 _PHRASE_END = re.compile(r"[.,;:()!?\n]|\b(?:is|are|was|were|has|have|had|at|with|by|in|on|among|than|and|but|for|of)\b", re.IGNORECASE)  # fmt: skip  # noqa: E501
 
@@ -126,7 +127,7 @@ def find_relations(read: AnswerFrames) -> list[Relation]:
             continue
         most = _MOST_CAME.match(read.answer, match.start(), high)
         bare = match.group().lower() in _BARE and kind is ClaimKind.SUPERLATIVE
-        if bare and most is None and not _THE.search(before):
+        if bare and most is None and (not _THE.search(before) or _QUALITY.match(read.answer, match.end())):
             continue
         than = re.compile(r"\bthan\b", re.IGNORECASE).search(read.answer, match.end(), high)
         if (than is None) == (kind is ClaimKind.COMPARISON):

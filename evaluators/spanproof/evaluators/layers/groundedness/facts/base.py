@@ -19,6 +19,7 @@ from spanproof.evaluators.layers.groundedness.values.scan import UNITS, scan_cac
 from spanproof.evaluators.layers.groundedness.values.words import base_form, base_forms_of, split_name
 
 MAX_FACTS = 40_000
+_FULL_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+(?:[ .'’-]+[^\W\d_a-z][^\W\d_]*){1,3}")
 LONG_TEXT = 90
 """A longer text is no cell: it is read as prose."""
 _BRACKETED = re.compile(r"\s*\(\s*[$€£]?\s*[\d.,]+\s*\)\s*%?\s*\Z")
@@ -132,6 +133,18 @@ class FactBase:
     def field_words(self) -> frozenset[str]:
         """Return the words of all names of fields, as they are written."""
         return frozenset(word for fact in self.facts for name in fact.path for word in split_name(name))
+
+    @cached_property
+    def by_part(self) -> dict[str, list[Fact]]:
+        """Return the names of several words by each word that only one name has: `Moran` of `Reese Moran`."""
+        names: dict[str, dict[str, list[Fact]]] = defaultdict(lambda: defaultdict(list))
+        for fact in self.by_kind[Kind.TEXT]:
+            tokens = fact.value.text.split()
+            written = self.texts[fact.source][fact.start : fact.end]
+            if fact.role in (Role.CELL, Role.KEY) and _FULL_NAME.fullmatch(written):
+                for token in tokens:
+                    names[token][fact.value.text].append(fact)
+        return {token: next(iter(found.values())) for token, found in names.items() if len(found) == 1}
 
     def by_source(self, source: int) -> list[Fact]:
         """Return the facts of one source."""

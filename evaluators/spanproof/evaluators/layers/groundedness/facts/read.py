@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.facts.base import LONG_TEXT, FactBase
+from spanproof.evaluators.layers.groundedness.facts.labelled import add_labelled, read_labelled
 from spanproof.evaluators.layers.groundedness.facts.literals import Node, add_objects, node_of, read_literal
 from spanproof.evaluators.layers.groundedness.facts.prose import add_prose
 from spanproof.evaluators.layers.groundedness.facts.tables import (
@@ -18,6 +19,7 @@ from spanproof.evaluators.layers.groundedness.facts.tables import (
     add_table,
     read_aligned,
     read_delimited,
+    read_spaced,
     scale_said,
 )
 from spanproof.evaluators.markup import read_element
@@ -103,10 +105,15 @@ def _read_lines(base: FactBase, source: int, lines: list[Line], parent: int | No
             above_table = 0
             continue
         rest = lines[at : at + 3000]
+        labelled = read_labelled(rest)
+        if labelled:
+            add_labelled(base, source, labelled, parent)
+            at += len(labelled)
+            continue
         pairs = _pairs(rest)
         table = None if pairs >= 2 else read_delimited(rest)
         if table is None and pairs < 2 and above_table < _MAX_ABOVE:
-            table = read_aligned(rest)
+            table = read_spaced(rest) or read_aligned(rest)
             above_table += 1
         if table is not None:
             rows, used = table

@@ -191,6 +191,36 @@ def read_aligned(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
     return rows, len(taken)
 
 
+_MOST_CELLS = 12
+_TOKEN = re.compile(r"\S+")
+_NO_TOKEN = re.compile(r".*[:=;,]|[:=(\[{].*")
+_NOTHING = frozenset(("-", "none", "null", "nan", "n/a", "<na>", "(null)"))
+
+
+def read_spaced(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
+    """Return the rows of lines with as many words each, set apart by single blanks: those of `print(a, b, c)`."""
+    rows: list[list[Cell]] = []
+    for line in lines:
+        row = [(line.start + low, line.start + high) for low, high in (m.span() for m in _TOKEN.finditer(line.text))]
+        if len(row) != len(rows[0] if rows else row) or not 2 <= len(row) <= _MOST_CELLS or is_log_line(line.text):
+            break
+        if any(_NO_TOKEN.fullmatch(line.text[low - line.start : high - line.start]) for low, high in row):
+            break
+        rows.append(row)
+    if len(rows) < 2:
+        return None
+    texts = {cell: line.text[cell[0] - line.start : cell[1] - line.start] for line, row in zip(lines, rows, strict=False) for cell in row}
+    named = not any(_is_value(texts[cell]) for cell in rows[0])
+    columns = [[texts[cell] for cell in column] for column in zip(*rows[named:], strict=True)]
+    values = [[_is_value(text) for text in column if text.lower() not in _NOTHING] for column in columns]
+    even = all(all(each) or not any(each) for each in values)
+    # A first word that is always the same names no row: "Epoch 1 loss 0.5".
+    varied = named or len(set(columns[0])) == len(columns[0]) > 1
+    if len(columns[0]) < 2 or not even or not varied or not any(all(each) and each for each in values):
+        return None
+    return (rows, len(rows)) if named or not all(values[0]) else None
+
+
 def _columns(texts: list[str]) -> list[tuple[int, int]] | None:
     """Return the columns that no line writes across: between them every line has a blank."""
     width = max(map(len, texts))

@@ -220,7 +220,7 @@ def _column(relation: Relation, tables: Tables, group: int) -> _Column | None:
         meant = [each for each in columns if each.words & relation.fields]
         if len(meant) == 1:
             return meant[0]
-        columns = meant or columns
+        columns = meant
     # Of two superlatives in a sentence, its words name the one's column or the other's; "each" names a ratio.
     near = (
         (frozenset(relation.phrase),) if relation.shared else (frozenset(relation.phrase), relation.sentence)

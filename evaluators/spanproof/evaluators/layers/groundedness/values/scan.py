@@ -85,7 +85,7 @@ _MENTION = re.compile(
     | (?P<clock>(?<![\w.])(?P<h2>1[0-2]|0?[1-9])\s?(?P<ap2>[ap]\.?m\b\.?))
     | (?P<id>\#?(?<!{_WORD})(?<!\.)(?=[\w\#./:-]*\d)(?=[\w\#./:-]*[A-Za-z_])(?!\d+(?:\.\d+)?[-_]?(?:(?:{_UNIT}|{_SCALE})s?|st|nd|rd|th|x|way|stop|e-?\d+)(?!{_WORD}))[A-Za-z0-9_]+(?:[-_./:]+[A-Za-z0-9_]+)*)
     | (?P<long>(?<![\w.,$€£-])(?:\#\d+|\d{{9,}}|\d+(?:-\d+){{2,}}|\d+-0\d{{2,}})(?![\w,]|\.\d))
-    | (?P<num>(?P<open>\((?=[^()]{{1,20}}\)))?(?<!{_WORD})(?P<sign>[-−–+](?=[\d.$€£]))?(?:(?P<cur>{_CUR})\s{{0,3}}(?:(?P<sign2>[-−])|(?P<owed>\((?=[\d.,]{{1,20}}\))))?)?
+    | (?P<num>(?P<open>\((?=[^():]{{1,20}}\)))?(?<!{_WORD})(?P<sign>[-−–+](?=[\d.$€£]))?(?:(?P<cur>{_CUR})\s{{0,3}}(?:(?P<sign2>[-−])|(?P<owed>\((?=[\d.,]{{1,20}}\))))?)?
         (?<![\d.])(?P<n>{_NUMERAL})(?!\d)(?(owed)\))(?P<lost>(?(open)(?:\)(?=\s?(?:%|(?:{_SCALE})\b)))?))
         (?:\s?(?P<pct>%|\bpercent(?:age\s+points?)?\b|\bper\s?cent\b|\bProzent\b|\bpp\b)
           |(?:[\s-]?(?P<scale>{_SCALE})\b\.?)?(?:\s?(?P<cur2>{_CUR})(?!\w)|[\s-](?P<curw>(?:U\.?S\.?\s)?dollars?|euros?|yen|rupees?|bucks|francs?|cents?)\b)?
@@ -109,7 +109,7 @@ def scan(text: str) -> list[Mention]:
         found.extend(_read(match))
         if len(found) >= MAX_MENTIONS:
             break
-    return _with_durations(text, found)
+    return _with_ranges(text, _with_durations(text, found))
 
 
 def _with_durations(text: str, mentions: list[Mention]) -> list[Mention]:
@@ -117,6 +117,11 @@ def _with_durations(text: str, mentions: list[Mention]) -> list[Mention]:
     found: list[Mention] = []
     for mention in mentions:
         last = found[-1] if found else None
+        if last is not None and _is_half_more(last, mention, text):
+            unit = 2 * mention.value.number
+            more = replace(mention.value, number=last.value.number * unit + mention.value.number, step=unit / 4)
+            found[-1] = Mention(more, last.start, mention.end)
+            continue
         if (
             last is None
             or mention.spelled
@@ -135,6 +140,43 @@ def _with_durations(text: str, mentions: list[Mention]) -> list[Mention]:
         value = Value(Kind.QUANTITY, one.number + two.number, two.step, "time", factor=two.factor)
         found[-1] = Mention(value, last.start, mention.end)
     return found
+
+
+def _is_half_more(whole: Mention, half: Mention, text: str) -> bool:
+    """Return whether two mentions are one amount: `four and a half hours`."""
+    between = text[whole.end : half.start].strip().lower()
+    plain = whole.value.kind is Kind.NUMBER and float(whole.value.number).is_integer()
+    return plain and between == "and a" and text[half.start : half.end].lower().startswith("half")
+
+
+_TO = re.compile(r"\s*(?:to|until|through|[-–—])\s*(?:the\s+)?")
+_AND = re.compile(r"\s*(?:,|and|&|or)\s*(?:the\s+)?")
+
+
+def _with_ranges(text: str, mentions: list[Mention]) -> list[Mention]:
+    """Return mentions with days that share a month as dates: `December 18 to 22`, `14, 15 and 18 July`."""
+    found = list(mentions)
+    for at in range(1, len(found)):
+        _share_month(text, found, at - 1, at)
+    for at in range(len(found) - 1, 0, -1):
+        _share_month(text, found, at, at - 1)
+    return found
+
+
+def _share_month(text: str, found: list[Mention], dated: int, bare: int) -> None:
+    """Make a plain number a date of the month of the mention beside it, where it is a day of that."""
+    known, day = found[dated].value.date, found[bare]
+    low, high = sorted((dated, bare))
+    between = text[found[low].end : found[high].start]
+    if known is None or known[1] is None or known[2] is None:
+        return
+    # Behind a month "and 3" counts something; of "14, 15 and 18 July" the comma is before a day already read.
+    listed = bare < dated and _AND.fullmatch(between) and ("," not in between or found[dated].end - found[dated].start <= 2)
+    if not (_TO.fullmatch(between) or listed):
+        return
+    if text[day.start : day.end].isdigit() and day.value.kind is Kind.NUMBER and 1 <= day.value.number <= 31:
+        value = Value(Kind.DATE, date=(*known[:2], int(day.value.number)))
+        found[bare] = Mention(value, day.start, day.end)
 
 
 def _in_time(mention: Mention, text: str, following: int) -> Value | None:
@@ -166,6 +208,11 @@ def _read(match: re.Match[str]) -> Iterator[Mention]:
         text = match.group()
         if (size := _SIZE.fullmatch(text)) is not None:
             yield Mention(_size(size["n"], size["prefix"]), start, end)
+            return
+        if (spent := _SPENT.fullmatch(text)) is not None:
+            parts = [(int(spent[name] or 0), size) for name, size in (("h", 3600), ("m", 60), ("s", 1))]
+            step = next(float(size) for (_, size), given in zip(parts[::-1], spent.groups()[::-1], strict=True) if given)
+            yield Mention(Value(Kind.QUANTITY, float(sum(n * size for n, size in parts)), step, "time"), start, end)
             return
         stripped = text.rstrip(".,;:/")
         yield Mention(Value(Kind.ID, text=stripped.lower().lstrip("#")), start, start + len(stripped))
@@ -232,6 +279,9 @@ def _duration(match: re.Match[str]) -> Value | None:
     seconds = sum(part * 60**place for place, part in enumerate(reversed(parts)))
     return Value(Kind.QUANTITY, float(seconds), 1.0, "time")
 
+
+# Durations as programs print them: `4h30m`, `2m05s`.
+_SPENT = re.compile(r"(?=\d+h\d|\d+m\d)(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+)s)?")
 
 # Bytes as `df -h` and `kubectl top` print them: `22T`, `873Mi`.
 _SIZE = re.compile(r"(?P<n>\d+(?:\.\d+)?)(?P<prefix>[GTP]i?|[KM]i)")

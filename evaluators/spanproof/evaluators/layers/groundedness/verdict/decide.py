@@ -13,6 +13,7 @@ from itertools import combinations
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule as Rule
 from spanproof.evaluators.layers.groundedness.choose.features import (
+    Refutation,
     find_refutation,
     is_given,
     is_misprint_of,
@@ -38,6 +39,7 @@ from spanproof.evaluators.layers.groundedness.model import (
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation
 from spanproof.evaluators.layers.groundedness.solve.match import Match
+from spanproof.evaluators.layers.groundedness.solve.names import find_own_value
 from spanproof.evaluators.layers.groundedness.solve.printed import Printed
 from spanproof.evaluators.layers.groundedness.solve.relations import Settled
 from spanproof.evaluators.layers.groundedness.solve.requested import Derived, Op, Worked, find_worked
@@ -66,6 +68,7 @@ _BEHIND_DENIAL = 40
 """A state so near behind a denial is what is denied: its own claim settles it."""
 _BY_ACCIDENT = 0.05
 _UNMISTAKABLE = 0.8
+_FEWEST_DIGITS = 2
 _GIVEN = 0.7
 _KNOWN_NAME = 0.9
 """An identifier that a source has is a name of something: whether it is the right one, the values by it show."""  # noqa: E501
@@ -77,6 +80,8 @@ _RELATION_RULES = {
     ClaimKind.SUPERLATIVE: Rule.SUPERLATIVE,
     ClaimKind.COMPARISON: Rule.COMPARISON,
     ClaimKind.QUANTIFIER: Rule.QUANTIFIER,
+    ClaimKind.NAME: Rule.OTHER_RECORD,
+    ClaimKind.STATUS: Rule.FLAG,
 }
 ALL_RULES = frozenset(Rule)
 
@@ -213,6 +218,13 @@ def _value(
     certain = find_refutation(binding, derivation, solved.base, solved.sources, solved.read)
     if certain is not None and certain.rule not in rules:
         certain = None
+    own = None
+    if certain is None and Rule.OTHER_RECORD in rules and not _is_worked_out(derivation, binding):
+        own = find_own_value(binding, solved.read, solved.base, outputs_of(solved))
+    if own is not None and _tells_apart(frame):
+        certain = Refutation(Rule.OTHER_RECORD, Cause.OTHER_VALUE, Scored(own, Match.NONE, 0.0, 0.0, 1.0))
+    elif own is not None:
+        probability = min(probability, limits.accept - _CERTAIN)
     counted = bool(derivation.hits) and derivation.hits[0].op in (Op.COUNT, Op.LISTED)
     kind = ClaimKind.COUNT if counted else _KINDS.get(frame.mention.value.kind, ClaimKind.NUMBER)
     cause, evidence = _why_wrong(binding, derivation, solved) if probability < limits.accept else (None, None)
@@ -240,6 +252,22 @@ def _value(
     return _Judged(
         claim, limits.accept, limits.accuse, refuted, tuple(text for text in rests if text in others)
     )
+
+
+def outputs_of(solved: Solved) -> int:
+    """Return how many sources are outputs: they come first."""
+    return sum(source.kind in _OUTPUTS for source in solved.sources)
+
+
+def _is_worked_out(derivation: Derivation, binding: Binding) -> bool:
+    """Return whether a program without the facts that have the value gives it, and hardly by accident."""
+    held = {each.fact for each in binding.equal}
+    return derivation.chance < _BY_ACCIDENT and any(held.isdisjoint(each.operands) for each in derivation.hits)
+
+
+def _tells_apart(frame: Frame) -> bool:
+    """Return whether a value has so many digits that another row does not have it by accident."""
+    return frame.bound is Bound.EXACT and sum(each.isdigit() for each in frame.text) >= _FEWEST_DIGITS
 
 
 def _worked(
@@ -320,6 +348,8 @@ def _relation(settled: Settled, solved: Solved) -> _Judged:
     """Return the claim of a superlative, a comparison or a quantifier that a column decided."""
     shown = settled.own if settled.holds or settled.rival is None else settled.rival
     cause, confidence = (Cause.DERIVED, _KNOWN_NAME) if settled.holds else (Cause.OTHER_RESULT, _CERTAIN)
+    if settled.kind in (ClaimKind.NAME, ClaimKind.STATUS):
+        cause = Cause.STATED if settled.holds else Cause.OTHER_VALUE
     evidence, rule = evidence_of(shown, solved, settled.program), _RELATION_RULES[settled.kind]
     claim = _open_claim(solved, (settled.start, settled.end), settled.kind, cause, confidence, evidence, rule)
     return _Judged(claim, 0.5, 0.0, not settled.holds)

@@ -1,0 +1,78 @@
+"""Make records of lines that name the thing and then its values: `Physics: mean 64.9, n=25, failed=6`.
+
+In: lines with their places. Out: one row a line, its label and named cells, or None where the lines are no such rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spanproof.evaluators.layers.groundedness.facts.base import LONG_TEXT, FactBase, Role
+from spanproof.evaluators.layers.groundedness.facts.tables import Cell, Line
+from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
+
+_MOST_LINES = 2000
+_SENTENCE = re.compile(r"[.!?]\s+[^\W\d]")
+_LABEL = re.compile(r"\s*(?:[-*•]\s+)?(?P<label>[^\s:=,;|][^:=,;|]{0,40}?)\s*(?::|->|\s[-–—])\s+(?=\S)")
+_PARTS = re.compile(r"\s*[;|]\s*|\s*,(?!\d{3}(?!\d))\s*|\s+[-–—]\s+")
+_NUMBER = r"[-+]?[$€£]?\d[\d.,]*\S{0,3}"
+_NAMED = re.compile(r"\s*(?P<name>[A-Za-z_][\w .%/-]{0,30}?)\s*[=:]\s*(?P<value>\S.*?)\s*")
+_BEFORE = re.compile(rf"\s*(?P<name>[A-Za-z_][\w %/-]{{0,30}}?)\s+(?P<value>{_NUMBER}(?:\s[A-Za-z%]{{1,6}})?)\s*")
+_BEHIND = re.compile(r"\s*[A-Za-z][\w %/-]{0,30}\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledRow:
+    """A line's label and its cells by name; a part without a name is a cell without one."""
+
+    line: Line
+    label: Cell
+    cells: tuple[tuple[str, Cell], ...]
+
+
+def read_labelled(lines: list[Line]) -> list[LabelledRow]:
+    """Return the rows of the first lines that have a label and two named values or more."""
+    return list(_rows(lines[:_MOST_LINES]))
+
+
+def _rows(lines: list[Line]) -> Iterator[LabelledRow]:
+    for line in lines:
+        label = _LABEL.match(line.text)
+        if label is None or len(line.text) > 3 * LONG_TEXT or _SENTENCE.search(line.text):
+            return
+        cells = list(_cells(line, label.end()))
+        if sum(bool(name) for name, _ in cells) < 2 or not any(map(str.isdigit, line.text[label.end() :])):
+            return
+        low, high = label.span("label")
+        yield LabelledRow(line, (line.start + low, line.start + high), tuple(cells))
+
+
+def _cells(line: Line, start: int) -> Iterator[tuple[str, Cell]]:
+    """Yield the parts of a line with their names, which stand before or behind the values."""
+    text = line.text
+    for match in [*_PARTS.finditer(text, start), None]:
+        end = match.start() if match else len(text)
+        low, high = start, end
+        name = ""
+        found = _NAMED.fullmatch(text, start, end) or _BEFORE.fullmatch(text, start, end)
+        first = next(iter(scan_cached(text[start:end])), None)
+        if found is not None:
+            name, (low, high) = found["name"], found.span("value")
+        elif first is not None and first.start == 0 and _BEHIND.fullmatch(text, start + first.end, end):
+            name, high = text[start + first.end : end].strip(), start + first.end
+        if text[low:high].strip():
+            yield name, (line.start + low, line.start + high)
+        start = match.end() if match else end
+
+
+def add_labelled(base: FactBase, source: int, rows: list[LabelledRow], parent: int | None) -> None:
+    """Add a record for each row, its label as the key of it."""
+    group = base.new_group("")
+    for row in rows:
+        end = row.line.start + len(row.line.text)
+        record = base.new_record(source, parent, row.line.start, end, group)
+        base.add_cell(record, (), *row.label, Role.KEY)
+        for name, cell in row.cells:
+            base.add_cell(record, (name,) if name else (), *cell)

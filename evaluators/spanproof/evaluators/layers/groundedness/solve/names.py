@@ -1,0 +1,248 @@
+"""Hold what an answer ties to a name against the row of that name: other names, and values.
+
+In: the names of records in an answer, and the base. Out: for names `Settled` ones: a name that is tied to another
+row than its own ("the Saison in FV1", where FV1 has the Stout); for a value what the row that is its subject has in
+its place. Names of one row, or of no table, state nothing here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from spanproof.evaluators.layers.groundedness.claims.anchors import Anchor
+from spanproof.evaluators.layers.groundedness.claims.frames import SOFT, AnswerFrames, Frame
+from spanproof.evaluators.layers.groundedness.claims.states import StateClaim
+from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
+from spanproof.evaluators.layers.groundedness.model import ClaimKind
+from spanproof.evaluators.layers.groundedness.solve.bind import Binding
+from spanproof.evaluators.layers.groundedness.solve.relations import Settled
+from spanproof.evaluators.layers.groundedness.solve.states import StateBinder
+from spanproof.evaluators.layers.groundedness.values.model import Kind, is_year
+from spanproof.evaluators.layers.groundedness.values.words import base_form, split_name, word_spans
+
+_MOST_FACTS = 100
+_TIES = frozenset(
+    "is are was were has have had in on at by of for from with as the a an its still now currently already also"
+    " s".split()
+)
+"""Words between two names that are said of each other."""
+_APART = frozenset(
+    map(
+        base_form,
+        "after before behind ahead over under above below against versus vs like unlike except besides between among"
+        " beat follow precede outperform exceed match join replace swap exchange move transfer switch change become"
+        " overtake trail lead lag differ compare prefer beyond near to until through across".split(),
+    )
+)
+"""Words that set the two names against each other."""
+_MOST_OTHER = 2
+_MARKS = re.compile(r"[\s\w(:=\"'’`*–—-]*")
+_SUPPOSED = re.compile(r"\b(?:if|whether|unless|when|once|not|never|instead|rather|than|or)\b", re.IGNORECASE)
+# "has open positions": a word before another is no state of the name before it.
+_ENDS = re.compile(
+    r"[\s*`\"'’)]*(?:[^\w\s]|\Z|\b(?:and|but|with|while|since|as|at|in|on|by|for|from|to|because|so|though|which)\b)",
+    re.IGNORECASE,
+)
+
+
+def settle_names(read: AnswerFrames, base: FactBase, outputs: int) -> Iterator[Settled]:
+    """Yield each pair of names that are tied together, where the row of the one has another in the other's place."""
+    named = [each for each in read.anchors if each.kind in _NAMES]
+    for one, two in pairwise(named):
+        if not _are_tied(one, two, read) or _is_one_row(one, two, base):
+            continue
+        found = _find_own(one, two, base, outputs) or _find_own(two, one, base, outputs)
+        if found is not None:
+            yield Settled(ClaimKind.NAME, one.start, two.end, False, found, found, "")
+
+
+def _are_tied(one: Anchor, two: Anchor, read: AnswerFrames) -> bool:
+    """Return whether nothing but words that tie names, or that name their fields, is between two names."""
+    low, high = read.sentence_at(read.line_at(one.start), one.start)
+    between = read.answer[one.end : two.start]
+    if two.start >= high or not between.strip() or not _MARKS.fullmatch(between):
+        return False
+    if SOFT.search(read.answer[low:high]) or _SUPPOSED.search(read.answer[low : two.start]):
+        return False
+    plain = read.answer[two.start].islower() and two.kind is Kind.TEXT
+    if plain and not _ENDS.match(read.answer, two.end):
+        return False
+    fields = frozenset[str]().union(*(fact.words for fact in (*one.facts, *two.facts)))
+    words = [(word.lower(), base_form(word)) for word, _, _ in word_spans(between)]
+    others = [form for word, form in words if word not in _TIES and form not in fields]
+    return len(others) <= _MOST_OTHER and not _APART.intersection(others)
+
+
+def _is_one_row(one: Anchor, two: Anchor, base: FactBase) -> bool:
+    """Return whether some record has both names, or one of them in a record that it is in."""
+    return any(two.records.intersection(base.chain(record)) for record in one.records) or any(
+        one.records.intersection(base.chain(record)) for record in two.records
+    )
+
+
+def _find_own(key: Anchor, said: Anchor, base: FactBase, outputs: int) -> Fact | None:
+    """Return what the one row that a name is in has in the field of another name, if that is one field."""
+    if max(len(key.facts), len(said.facts)) > _MOST_FACTS:
+        return None
+    places, fields = _places(key, base), _places(said, base)
+    if len(places) != 1 or places.keys() != fields.keys():
+        return None
+    (group,) = places
+    if len(places[group]) != 1 or len(fields[group]) != 1:
+        return None
+    (rows,), ((field, others),) = places[group].values(), fields[group].items()
+    if len(rows) != 1 or field in places[group] or base.records[next(iter(rows))].source >= outputs:
+        return None
+    own = [fact for fact in base.by_record[next(iter(rows))] if fact.path == field]
+    whole = len(own) == 1 and own[0].value.kind in (Kind.TEXT, Kind.ID) and bool(others)
+    return own[0] if whole else None
+
+
+_COORDINATED = re.compile(r"\s*(?:,|&|/|,?\s*\b(?:and|or)\b)\s*(?:the\s+)?", re.IGNORECASE)
+_BELONGS = re.compile(
+    r"[^.;,():]{0,24}?\b(?:by|for|in|at|from|of|to|on|with|is|are|was|were|has|have|had)\s+(?:the\s+)?|\s*\(|\s+",
+    re.IGNORECASE,
+)
+_COMPARED = re.compile(r"\b(?:than|vs|versus|against|compared|respectively|beats?)\b", re.IGNORECASE)
+_ASIDE = re.compile(
+    r"\b(?:behind|ahead|from|over|under|above|below|beyond|exceed\w*|like|between|gap|difference|sum|totals?|total\w+"
+    r"|combined|averag\w+|mean|together|both|all|each|rest|others?|another|while|whereas|but|though|although|if|not"
+    r"|would|should|could|every|overall)\b|n['’]t\b|[;?]|(?-i:[A-Z])",
+    re.IGNORECASE,
+)
+_OWNS = re.compile(r"\s+(?:(?:of|by|for|from)\s+)?(?:the\s+)?", re.IGNORECASE)
+_COPULA = re.compile(
+    r"\b(?:is|are|was|were|remains?|be)(?:\s+not|n['’]t)?(?:\s+(?:still|now|currently|also|already|marked|listed|as|the))*\s+\Z",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(r"\bnot\b|n['’]t\b", re.IGNORECASE)
+_FLAGS = frozenset(("true", "false", "yes", "no"))
+_FAR, _NEAR = 160, 3
+_NAMES = (Kind.ID, Kind.TEXT)
+
+_Field = tuple[int, tuple[str, ...]]
+"""A table or list, and a field of its rows."""
+_NUMBERING = frozenset(map(base_form, "id no number code rank order key position index".split()))
+
+
+def find_own_value(binding: Binding, read: AnswerFrames, base: FactBase, outputs: int) -> Fact | None:
+    """Return what the row that is a value's subject has in the field in which only other rows have the value."""
+    frame, equal = binding.frame, [each.fact for each in binding.equal if each.fact.source < outputs]
+    if not equal or len(equal) < len(binding.equal) or frame.soft or frame.negated or frame.mention.spelled:
+        return None
+    if frame.mention.value.kind is Kind.ID or is_year(frame.mention.value):
+        return None
+    fields = {(group, fact.path) for fact in equal for group, _ in [_row_of(fact, base)]}
+    if len(fields) != 1:
+        return None
+    ((group, path),) = fields
+    if group is None or not path or equal[0].years or equal[0].words & _NUMBERING:
+        return None
+    row = _find_subject(frame.mention.start, frame.mention.end, read, base, (group, path))
+    if row is None or row in {_row_of(fact, base)[1] for fact in equal}:
+        return None
+    own = [fact for fact in base.by_record[row] if fact.path == path and fact.value.kind is equal[0].value.kind]
+    return own[0] if len(own) == 1 else None
+
+
+def _find_subject(start: int, end: int, read: AnswerFrames, base: FactBase, field: _Field) -> int | None:
+    """Return the row of a field's table that a part of the answer is said of, None where its words leave that open.
+
+    That is the row of the name before it ("Line B made 5,140"), or of the one right behind ("110 ETH").
+    """
+    low, high = read.sentence_at(read.line_at(start), start)
+    named = [(each, rows) for each in read.anchors if low <= each.start < high and (rows := _rows_in(each, base, field))]
+    before = [(each, rows) for each, rows in named if each.end <= start]
+    behind = [(each, rows) for each, rows in named if each.start >= end][:1]
+    if _COMPARED.search(read.answer, low, high):
+        return None
+    near = bool(before) and len(read.answer[before[-1][0].end : start].strip(" \t*`\"'")) < _NEAR
+    for each, rows in behind if not near else ():
+        if _OWNS.fullmatch(read.answer, end, each.start):
+            return next(iter(rows)) if len(rows) == 1 else None
+    if not before or (behind and _BELONGS.fullmatch(read.answer, end, behind[0][0].start)):
+        return None
+    subject, rows = before[-1]
+    listed = len(before) > 1 and _COORDINATED.fullmatch(read.answer, before[-2][0].end, subject.start)
+    # "231 in Q3 and 229": the name is that of the value before it.
+    taken = any(
+        each.mention.end <= subject.start and _BELONGS.fullmatch(read.answer, each.mention.end, subject.start)
+        for each in read.frames
+    )
+    far = start - subject.end > _FAR or _ASIDE.search(read.answer, subject.end, start)
+    return next(iter(rows)) if len(rows) == 1 and not (listed or taken or far) else None
+
+
+def settle_states(claims: Sequence[StateClaim], binder: StateBinder, outputs: int) -> Iterator[Settled]:
+    """Yield each state that is said of a row which has another value in the one field that has the state."""
+    read, base = binder.read, binder.binder.base
+    for claim in claims:
+        start, end = claim.frame.mention.start, claim.frame.mention.end
+        if claim.denied or claim.frame.soft or not (copula := _COPULA.search(read.answer, max(0, start - _FAR), start)):
+            continue
+        facts = [each for each in binder.by_state.get(claim.usual, ()) if each.value.kind is Kind.TEXT]
+        fields = {(_row_of(fact, base)[0], fact.path) for fact in facts if fact.source < outputs}
+        if len(fields) != 1:
+            continue
+        ((group, path),) = fields
+        row = _find_subject(copula.start(), end, read, base, (group, path)) if group is not None and path else None
+        own = [fact for fact in base.by_record[row] if fact.path == path] if row is not None else []
+        if len(own) == 1 and own[0].value.kind is Kind.TEXT and own[0] not in facts:
+            yield Settled(ClaimKind.NAME, start, end, False, own[0], own[0], "")
+
+
+def settle_flags(read: AnswerFrames, base: FactBase, outputs: int) -> Iterator[Settled]:
+    """Yield what is said to be so or not so, where a field of that name says yes or no of the row: "is not irrigated"."""
+    fields: dict[tuple[str, ...], set[tuple[int | None, tuple[str, ...]]]] = defaultdict(set)
+    for fact in base.by_kind[Kind.BOOL]:
+        if fact.path and fact.source < outputs and fact.value.text in _FLAGS:
+            name = tuple(base_form(word) for word in split_name(fact.field) if word not in ("is", "has"))
+            fields[name].add((_row_of(fact, base)[0], fact.path))
+    for at, (_, start, _) in enumerate(read.words):
+        for name, places in fields.items():
+            said = tuple(word for word, _, _ in read.words[at : at + len(name)])
+            copula = _COPULA.search(read.answer, max(0, start - _FAR), start) if name and said == name else None
+            if copula is None or len(places) != 1:
+                continue
+            ((group, path),) = places
+            end = read.words[at + len(name) - 1][2]
+            row = _find_subject(copula.start(), end, read, base, (group, path)) if group is not None else None
+            own = [fact for fact in base.by_record[row] if fact.path == path] if row is not None else []
+            if len(own) == 1 and own[0].value.text in _FLAGS:
+                holds = bool(own[0].value.number) != bool(_NEGATED.search(copula.group()))
+                yield Settled(ClaimKind.STATUS, start, end, holds, own[0], None if holds else own[0], "")
+
+
+def _rows_in(anchor: Anchor, base: FactBase, field: _Field) -> set[int]:
+    """Return the rows of a table that a name names which is in another field than the one in question."""
+    return {
+        row
+        for fact in anchor.facts
+        for group, row in [_row_at(fact.record, base)]
+        if group == field[0] and fact.path != field[1] and (anchor.kind in _NAMES or fact.words & _NUMBERING)
+    }
+
+
+def _row_of(fact: Fact, base: FactBase) -> tuple[int | None, int]:
+    return _row_at(fact.record, base) if fact.role is Role.CELL else (None, fact.record)
+
+
+def _row_at(record: int, base: FactBase) -> tuple[int | None, int]:
+    """Return the innermost table or list that a record is in, with its row there."""
+    for outer in base.chain(record):
+        if base.records[outer].group is not None:
+            return base.records[outer].group, outer
+    return None, record
+
+
+def _places(anchor: Anchor, base: FactBase) -> dict[int, dict[tuple[str, ...], set[int]]]:
+    """Return the rows that have a name, by table and field."""
+    found: dict[int, dict[tuple[str, ...], set[int]]] = defaultdict(lambda: defaultdict(set))
+    for fact in anchor.facts:
+        group = base.records[fact.record].group
+        if fact.role is Role.CELL and fact.path and group is not None:
+            found[group][fact.path].add(fact.record)
+    return found
