@@ -74,6 +74,8 @@ RISING = frozenset(
         "requested_hit",
         "requested_lead",
         "hit_sign",
+        "hit_subject",
+        "subject",
     ]
 )
 FALLING = frozenset(
@@ -89,6 +91,7 @@ FALLING = frozenset(
         "free_same_field",
         "requested_slip",
         "operand",
+        "hit_fair_chance",
     ]
 )
 
@@ -146,11 +149,6 @@ def _constant(probability: float) -> Choice:
 
 
 _NEVER, _ALWAYS = _constant(0.0), _constant(1.0)
-_REFUTING = frozenset(
-    (Rule.SLIP, Rule.LATER_WORD, Rule.ONLY_VALUE, Rule.UNKNOWN_IDENTIFIER, Rule.OTHER_FIELD)
-)
-
-
 def extract(rows: list[Row]) -> list[Features]:
     """Return the claims of rows."""
     found = []
@@ -176,8 +174,8 @@ def _claimed(low: Claim, high: Claim, features: dict[tuple[int, int, bool], list
         low.start,
         low.end,
         [] if relation else features[low.start, low.end, is_state],
-        low.confidence if low.rule not in _REFUTING else 0.0,
-        low.rule in _REFUTING or (relation and low.verdict is Verdict.CONTRADICTED),
+        low.confidence if high.verdict is not Verdict.CONTRADICTED else 0.0,
+        high.verdict is Verdict.CONTRADICTED,  # whatever its probability: by a rule
         low.verdict is Verdict.CONTRADICTED,
         high.verdict is Verdict.GROUNDED,
         low.rule is Rule.KNOWN_IDENTIFIER,

@@ -12,16 +12,19 @@ from math import log1p, log10
 
 from spanproof.evaluators.groundedness_rules import GroundednessRule
 from spanproof.evaluators.layers.groundedness.claims.frames import AnswerFrames, Bound, Frame
+from spanproof.evaluators.layers.groundedness.claims.relations import find_way
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, Role
 from spanproof.evaluators.layers.groundedness.model import Cause
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
-from spanproof.evaluators.layers.groundedness.solve.derive import Derivation
+from spanproof.evaluators.layers.groundedness.solve.derive import POOL, Derivation
 from spanproof.evaluators.layers.groundedness.solve.match import Match, comparable
+from spanproof.evaluators.layers.groundedness.solve.names import agrees_with_subject
 from spanproof.evaluators.layers.groundedness.solve.requested import Derived, names_operation
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Value, is_year, same_number
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
+from spanproof.evaluators.layers.groundedness.values.words import base_form
 
 _PAST = re.compile(r"\b(?:was|were|had|held|before|previously|earlier|formerly|from|went|used to)\b", re.I)
 _ONE_NUMBER = re.compile(r"\D*(?P<digits>\d[\d,.]*\d|\d)[^\d\w]{0,3}[^\W\d]*[^\d\w]*")
@@ -34,6 +37,7 @@ _COMPARED = re.compile(r"\b(?:from|than|vs\.?|versus|against|compared (?:to|with
 _SMALL, _BEST, _MAX_BARE = 10, 8, 80
 _NEAR = 40
 _MOST = 4
+_CHANGES = frozenset(map(base_form, "change chg delta diff difference growth gain variance".split()))
 _TOKEN = re.compile(r"[^\W_]+")
 _WORD = re.compile(r"[^\W_]|[\[\]{}|]")
 _KINDS = (Kind.ID, Kind.DATE, Kind.TIME, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY)
@@ -46,7 +50,7 @@ VALUE_FEATURES = (
     "rival_same_field", "prose", "unfound", "slip", "free", "free_margin",
     "free_same_field", "equal_context", "other_context", "few",
     "requested", "requested_hit", "requested_other", "requested_lead", "requested_slip", "operand",
-    "hit_sign",
+    "hit_sign", "hit_fair_chance", "hit_row", "hit_subject", "subject",
     *(f"is_{kind}" for kind in _KINDS),
 )  # fmt: skip
 STATE_FEATURES = (
@@ -86,6 +90,7 @@ def value_features(
     year = is_year(said)
     unfound = equal is None and max(given.values()) == 0 and not (hit is not None and derivation.chance < 0.6)
     slip = misprint(binding, base, sources)
+    operands = hit.operands[:POOL] if hit is not None else ()
     return [
         float(equal is not None),
         equal.name if equal else 0.0,
@@ -141,6 +146,10 @@ def value_features(
         derivation.requested.other_fit if is_slip_of_result(frame, derivation) else 0.0,
         float(is_operand(binding, derivation, base)),
         float(hit is not None and (hit.value < 0) == (said.number < 0)),
+        derivation.fair_chance,
+        float(bool(operands) and len({fact.record for fact in operands}) == 1),
+        float(agrees_with_subject(operands, frame, read, base) if operands else 0),
+        float(agrees_with_subject([equal.fact], frame, read, base) if equal else 0),
         *(float(said.kind is kind) for kind in _KINDS),
     ]
 
@@ -316,6 +325,10 @@ def find_refutation(
     if not _is_exact(frame, in_outputs=bool(outputs)) or len(outputs) < len(binding.equal):
         return None
     if outputs:
+        way = find_way(frame, read)
+        changes = all(each.fact.words & _CHANGES and each.fact.value.number * way < 0 for each in outputs)
+        if way and changes and frame.mention.value.number > 0:
+            return Refutation(GroundednessRule.DIRECTION, Cause.OTHER_VALUE, outputs[0])
         later = _find_later_word(frame, outputs[0], others, base, read)
         return later or _find_other_record(frame, outputs, others, derivation, read)
     if derivation.hits and (derivation.chance < 0.6 or derivation.hits[0].cued):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase
@@ -10,6 +11,7 @@ from spanproof.evaluators.layers.groundedness.values.words import STOP, base_for
 
 MAX_ANCHORS = 400
 _MAX_FACTS = 200
+_DAY = re.compile(r"(?:\b(?:the|and|or)|,)\s+(?P<day>[1-3]?\d)(?:st|nd|rd|th)\b")
 _STRENGTH = {
     Kind.ID: 1.0,
     Kind.TEXT: 0.8,
@@ -102,4 +104,9 @@ def _values(answer: str, mentions: list[Mention], base: FactBase) -> list[Anchor
                 ]
         if facts:
             found.append(_made(mention.start, mention.end, kind, facts))
+    days = [fact for fact in base.by_kind[Kind.DATE][:2000] if fact.value.date and fact.value.date[2]]
+    for match in _DAY.finditer(answer) if days else ():
+        facts = [fact for fact in days if fact.value.date and fact.value.date[2] == int(match["day"])]
+        if facts and not any(each.start <= match.start("day") < each.end for each in mentions if each.value.kind is Kind.DATE):
+            found.append(_made(*match.span("day"), Kind.DATE, facts))
     return found

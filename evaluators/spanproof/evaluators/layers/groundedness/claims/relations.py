@@ -251,6 +251,15 @@ def _signs() -> dict[str, int]:
     return {word: 1 if sign == "+" else -1 for sign, *words in said for word in words}
 
 
+def find_way(frame: Frame, read: AnswerFrames) -> int:
+    """Return which way the words before a value say that something went: 1 up, -1 down, 0 neither or both."""
+    start = frame.mention.start
+    low, _ = read.sentence_at(frame.line, start)
+    low = max([low, *(each.end for each in read.mentions if each.end <= start)])
+    ways = {_signs()[word] for word in re.findall(r"[a-z]+", read.answer[low:start].lower()) if word in _signs()}
+    return ways.pop() if len(ways) == 1 else 0
+
+
 def find_directions(read: AnswerFrames) -> Iterator[Direction]:
     """Yield each direction before "from A to B" in its sentence, where the two values differ."""
     answer = read.answer

@@ -1,5 +1,7 @@
 """Make records of lines that name the thing and then its values: `Physics: mean 64.9, n=25, failed=6`.
 
+A line of counts alone has no label (`=== 2 failed, 347 passed in 12.3s ===`), nor has one of `name=value` alone.
+
 In: lines with their places. Out: one row a line, its label and named cells, or None where the lines are no such rows.
 """
 
@@ -16,7 +18,10 @@ from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 _MOST_LINES = 2000
 _SENTENCE = re.compile(r"[.!?]\s+[^\W\d]")
 _LABEL = re.compile(r"\s*(?:[-*•]\s+)?(?P<label>[^\s:=,;|][^:=,;|]{0,40}?)\s*(?::|->|\s[-–—])\s+(?=\S)")
+_COUNTS = re.compile(r"\W*(?=\d[\d.,]*\s[a-z]+,\s\d[\d.,]*\s[a-z]+\b.*[^.!?]\Z)", re.IGNORECASE)
 _PARTS = re.compile(r"\s*[;|]\s*|\s*,(?!\d{3}(?!\d))\s*|\s+[-–—]\s+")
+_EQUATIONS = re.compile(r"\s*(?:[A-Za-z_][\w.-]*=(?:\"[^\"]*\"|\S+)(?:,?\s+|\Z)){2,}")
+_EQUATION = re.compile(r"(?P<name>[A-Za-z_][\w.-]*)=\"?(?P<value>(?<=\")[^\"]+|[^\"\s]+)")
 _NUMBER = r"[-+]?[$€£]?\d[\d.,]*\S{0,3}"
 _NAMED = re.compile(r"\s*(?P<name>[A-Za-z_][\w .%/-]{0,30}?)\s*[=:]\s*(?P<value>\S.*?)\s*")
 _BEFORE = re.compile(rf"\s*(?P<name>[A-Za-z_][\w %/-]{{0,30}}?)\s+(?P<value>{_NUMBER}(?:\s[A-Za-z%]{{1,6}})?)\s*")
@@ -28,7 +33,7 @@ class LabelledRow:
     """A line's label and its cells by name; a part without a name is a cell without one."""
 
     line: Line
-    label: Cell
+    label: Cell | None
     cells: tuple[tuple[str, Cell], ...]
 
 
@@ -39,14 +44,25 @@ def read_labelled(lines: list[Line]) -> list[LabelledRow]:
 
 def _rows(lines: list[Line]) -> Iterator[LabelledRow]:
     for line in lines:
+        if _EQUATIONS.fullmatch(line.text):
+            yield LabelledRow(line, None, tuple(_equations(line)))
+            continue
         label = _LABEL.match(line.text)
-        if label is None or len(line.text) > 3 * LONG_TEXT or _SENTENCE.search(line.text):
+        begin = label or _COUNTS.match(line.text)
+        if begin is None or len(line.text) > 3 * LONG_TEXT or _SENTENCE.search(line.text):
             return
-        cells = list(_cells(line, label.end()))
-        if sum(bool(name) for name, _ in cells) < 2 or not any(map(str.isdigit, line.text[label.end() :])):
+        cells = list(_cells(line, begin.end()))
+        if sum(bool(name) for name, _ in cells) < 2 or not any(map(str.isdigit, line.text[begin.end() :])):
             return
-        low, high = label.span("label")
-        yield LabelledRow(line, (line.start + low, line.start + high), tuple(cells))
+        low, high = label.span("label") if label is not None else (0, 0)
+        place = (line.start + low, line.start + high) if label is not None else None
+        yield LabelledRow(line, place, tuple(cells))
+
+
+def _equations(line: Line) -> Iterator[tuple[str, Cell]]:
+    for match in _EQUATION.finditer(line.text):
+        low, high = match.span("value")
+        yield match["name"], (line.start + low, line.start + high - match["value"].endswith(","))
 
 
 def _cells(line: Line, start: int) -> Iterator[tuple[str, Cell]]:
@@ -73,6 +89,7 @@ def add_labelled(base: FactBase, source: int, rows: list[LabelledRow], parent: i
     for row in rows:
         end = row.line.start + len(row.line.text)
         record = base.new_record(source, parent, row.line.start, end, group)
-        base.add_cell(record, (), *row.label, Role.KEY)
+        if row.label is not None:
+            base.add_cell(record, (), *row.label, Role.KEY)
         for name, cell in row.cells:
             base.add_cell(record, (name,) if name else (), *cell)

@@ -99,6 +99,7 @@ def _literal_in(text: str, at: int, end: int) -> tuple[Node, int, int] | None:
 
 def _read_lines(base: FactBase, source: int, lines: list[Line], parent: int | None, about: str) -> None:
     at = above_table = 0
+    first, blocks = "", dict[str, int]()
     while at < len(lines):
         if not lines[at].text.strip():
             at += 1
@@ -121,9 +122,15 @@ def _read_lines(base: FactBase, source: int, lines: list[Line], parent: int | No
             add_table(base, source, rows, parent, f"{about} {above}".strip()[:200])
             at += used
         elif pairs >= 2:
-            record = base.new_record(source, parent, lines[at].start, lines[at + pairs - 1].start)
+            record = -1
             for line in lines[at : at + pairs]:
                 name, value = re.split(rf"\s*{_PARTS}\s*", line.text, maxsplit=1)
+                if record < 0 or name == first:
+                    # Blocks that begin with the same name are rows: one a person, one a service.
+                    first = name if record < 0 else first
+                    if first not in blocks and sum(each.text.startswith(first) for each in lines) > 1:
+                        blocks[first] = base.new_group("")
+                    record = base.new_record(source, parent, line.start, lines[at + pairs - 1].start, blocks.get(first))
                 start = line.start + line.text.index(value, len(name)) if value else line.start
                 end = start + len(value.rstrip())
                 if end - start > LONG_TEXT:

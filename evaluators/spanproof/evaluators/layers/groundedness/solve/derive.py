@@ -63,13 +63,15 @@ class Derivation:
 
     Attributes:
         hits: results that are the stated value, the best first; `misses` the others that are cued.
-        chance: the probability that some result hits the stated value by accident.
+        chance: the probability that some result hits the stated value by accident; `fair_chance` that one does which
+            fits as well as the best hit.
     """
 
     hits: tuple[Derived, ...]
     misses: tuple[Derived, ...]
     chance: float
     requested: Requested = NOT_REQUESTED
+    fair_chance: float = 0.0
 
 
 def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[int, float]) -> Derivation:
@@ -91,12 +93,12 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
     bare = frame.mention.value.kind is Kind.NUMBER and frame.mention.value.factor == 1.0
     hits, misses = [], []
     requested: dict[bool, list[tuple[float, Derived]]] = {True: [], False: []}
-    near = 0
+    near: list[float] = []
     low, high = 0.6 * abs(target), 1.5 * abs(target)
     for result in results:
         value = abs(result.value)
         if low <= value <= high:
-            near += 1
+            near.append(result.fit + result.cued)
         # A decrease of 5 is -5; a minus that no program gives makes another value.
         hit = (target >= 0 or result.value < 0) and (
             same_number(abs(target), value, width)
@@ -114,11 +116,13 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
             misses.append(result)
         if result.op in ops and result.operands:
             requested[hit].append((weigh(result, frame), result))
-    expected = near * max(width, 1e-12) / max(high - low, 1e-9) if target else float(len(results))
     hits.sort(key=lambda each: (-each.fit - each.cued, len(each.operands)))
     misses.sort(key=lambda each: -each.fit)
+    each_hits = max(width, 1e-12) / max(high - low, 1e-9) if target else 1.0
+    fair = sum(fit >= hits[0].fit + hits[0].cued - 1e-9 for fit in near) if hits else 0
+    chances = [1.0 - exp(-min(count * each_hits, 50.0)) for count in (len(near) if target else len(results), fair)]
     return Derivation(
-        tuple(hits[:5]), tuple(misses[:5]), 1.0 - exp(-min(expected, 50.0)), choose_requested(ops, requested)
+        tuple(hits[:5]), tuple(misses[:5]), chances[0], choose_requested(ops, requested), chances[1]
     )
 
 

@@ -25,7 +25,7 @@ from spanproof.evaluators.layers.groundedness.values.words import base_form, spl
 
 _MOST_FACTS = 100
 _TIES = frozenset(
-    "is are was were has have had in on at by of for from with as the a an its still now currently already also"
+    "is are was were has have had in on at to by of for from with as the a an its still now currently already also"
     " s".split()
 )
 """Words between two names that are said of each other."""
@@ -34,7 +34,7 @@ _APART = frozenset(
         base_form,
         "after before behind ahead over under above below against versus vs like unlike except besides between among"
         " beat follow precede outperform exceed match join replace swap exchange move transfer switch change become"
-        " overtake trail lead lag differ compare prefer beyond near to until through across".split(),
+        " overtake trail lead lag differ compare prefer beyond near until through across".split(),
     )
 )
 """Words that set the two names against each other."""
@@ -146,6 +146,17 @@ def find_own_value(binding: Binding, read: AnswerFrames, base: FactBase, outputs
         return None
     own = [fact for fact in base.by_record[row] if fact.path == path and fact.value.kind is equal[0].value.kind]
     return own[0] if len(own) == 1 else None
+
+
+def agrees_with_subject(facts: Sequence[Fact], frame: Frame, read: AnswerFrames, base: FactBase) -> int:
+    """Return 1 where the row of a value's facts is what the value is said of, -1 where another row is, else 0."""
+    places = {_row_of(fact, base) for fact in facts}
+    groups = {group for group, _ in places}
+    if len(groups) != 1 or None in groups:
+        return 0
+    group, rows = next(iter(groups)), {row for _, row in places}
+    row = _find_subject(frame.mention.start, frame.mention.end, read, base, (group or 0, facts[0].path))
+    return 0 if row is None else 1 if row in rows and len(rows) == 1 else -1 if row not in rows else 0
 
 
 def _find_subject(start: int, end: int, read: AnswerFrames, base: FactBase, field: _Field) -> int | None:

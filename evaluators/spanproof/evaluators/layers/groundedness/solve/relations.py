@@ -31,11 +31,16 @@ from spanproof.evaluators.layers.groundedness.values.words import (
 
 _MAX_ROWS = 2000
 _MAX_TABLES = 50
-_NAMED = 0.6
+_NAMED, _CHOSEN = 0.6, 0.4
 _GENERIC = frozenset(
     map(base_form, ["one", "option", "product", "item", "row", "entry", "value", "result", "record", "all", "other", "overall", "every", "listed", "available", "found", "returned"])  # noqa: E501
 )  # fmt: skip
-_ALL = re.compile(r"\b(?P<word>all|every|each|none|no)\b(?P<between>[^.;:\n]*)\Z", re.IGNORECASE)
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_ALL = re.compile(
+    rf"\b(?P<word>all|every|each|none|no|\d{{1,3}}(?![\d.,%:-])|{'|'.join(_NUMBERS)})\b(?:\s+of\s+(?:the|your|our|these|its)\s+(?P<rows>\d{{1,3}}|{'|'.join(_NUMBERS)})\b)?"
+    r"(?P<between>[^.;:\n]*)\Z",
+    re.IGNORECASE,
+)
 _EXCEPT = re.compile(r"\b(?:except|apart from|other than|besides|but)\b", re.IGNORECASE)
 _COPULA = re.compile(r"\b(?:is|are|was|were|be|been|remains?|has|have)\b", re.IGNORECASE)
 # The first rank is the highest and the least at once.
@@ -318,12 +323,28 @@ def settle_quantifiers(
         phrase = [base_form(word) for word in split_name(match.group("between").replace("_", " "))]
         if not _explained(phrase, tables, group, tables.base.group_names[group]):
             continue
-        nothing = match.group("word").lower() in ("none", "no")
+        word, among = match.group("word").lower(), match.group("rows")
+        nothing = word in ("none", "no")
         against = [fact for fact, holds in states if holds == nothing]
+        if (count := _number(word)) is not None:
+            held = [fact for fact, holds in states if holds]
+            if (among and _number(among) != len(states)) or (not among and _chosen_by(claim, tables, group)):
+                continue
+            against = [] if len(held) == count else held or [states[0][0]]
         program = f"{sum(holds for _, holds in states)} of {len(states)} rows are {claim.frame.text}"
         rival = against[0] if against else None
         own = next((fact for fact, holds in states if holds != nothing), states[0][0])
         yield Settled(ClaimKind.QUANTIFIER, start, end, not against, own, rival, program)
+
+
+def _number(word: str) -> int | None:
+    return int(word) if word.isdigit() else _NUMBERS.index(word) if word in _NUMBERS else None
+
+
+def _chosen_by(claim: StateClaim, tables: Tables, group: int) -> bool:
+    """Return whether names near a claim choose some rows of a table: "of Ada's orders two are open"."""
+    named = {row for anchor, near in claim.frame.anchors if near > _CHOSEN for row in anchor.records}
+    return any(outer in tables.base.groups[group] for row in named for outer in tables.base.chain(row))
 
 
 def _rows_of_state(

@@ -214,7 +214,7 @@ def _of_percent(frame: Frame, others: Sequence[Binding], read: AnswerFrames) -> 
         between = read.answer[one.frame.mention.end : two.frame.mention.start]
         behind = read.answer[two.frame.mention.end : start]
         if _OF.fullmatch(between) and _WHICH_IS.fullmatch(behind):
-            yield from _parts(frame, one, two, surely=frame.bound is Bound.EXACT)
+            yield from _parts(frame, one, two, surely=True)
         is_from = read.answer[low : one.frame.mention.start].rstrip().lower().endswith("from")
         if is_from and re.search(r"\bto\b", between) and _A_MOVE_OF.fullmatch(behind):
             yield from _changes(frame, one, two, surely=True)
@@ -238,6 +238,7 @@ def _parts(frame: Frame, part: Binding, whole: Binding, *, surely: bool = False)
         slack = abs(value) * (one_half / abs(one) + two_half / abs(two)) + 1e-9
         off = min(abs(said.number - value), abs(said.number - (100 - value)))
         holds = abs(said.number - value) <= said.step / 2 + slack
+        slack += 0.2 * value if frame.bound is not Bound.EXACT else 0.0
         yield Worked(Op.SHARE, value, (part.frame.text, whole.frame.text), holds, surely and off > 2 * said.step + slack)  # fmt: skip  # noqa: E501
 
 
