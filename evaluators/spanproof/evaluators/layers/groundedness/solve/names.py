@@ -34,7 +34,8 @@ _APART = frozenset(
         base_form,
         "after before behind ahead over under above below against versus vs like unlike except besides between among"
         " beat follow precede outperform exceed match join replace swap exchange move transfer switch change become"
-        " overtake trail lead lag differ compare prefer beyond near until through across".split(),
+        " overtake trail lead lag differ compare prefer beyond near until through across"
+        " while whereas and but or so then because which who that when where although though".split(),
     )
 )
 """Words that set the two names against each other."""
@@ -115,11 +116,15 @@ _ASIDE = re.compile(
 )
 _OWNS = re.compile(r"\s+(?:(?:of|by|for|from)\s+)?(?:the\s+)?", re.IGNORECASE)
 _COPULA = re.compile(
-    r"\b(?:is|are|was|were|remains?|be)(?:\s+not|n['’]t)?(?:\s+(?:still|now|currently|also|already|marked|listed|as|the))*\s+\Z",
+    r"\b(?:is|are|was|were|remains?)(?:\s+not|n['’]t)?(?:\s+(?:still|now|currently|also|already|marked|listed|as|the))*\s+\Z",
     re.IGNORECASE,
 )
 _NEGATED = re.compile(r"\bnot\b|n['’]t\b", re.IGNORECASE)
-_FLAGS = frozenset(("true", "false", "yes", "no"))
+_YES_OR_NO = frozenset(("true", "false", "yes", "no"))
+_HELPERS = frozenset(("is", "has", "included", "available", "allowed"))
+_INCLUDED = re.compile(r"\s+(?:(?:is|are)\s+)?(?P<not>not\s+)?(?:included|available|allowed|possible)\b", re.IGNORECASE)
+_AND_MORE = re.compile(r"\s*(?:and\b|&|or\b)\s*[A-Z0-9]")
+_CLOSED = re.compile(r"\S{0,3}\s?\)")
 _FAR, _NEAR = 160, 3
 _NAMES = (Kind.ID, Kind.TEXT)
 
@@ -168,9 +173,17 @@ def _find_subject(start: int, end: int, read: AnswerFrames, base: FactBase, fiel
     named = [(each, rows) for each in read.anchors if low <= each.start < high and (rows := _rows_in(each, base, field))]
     before = [(each, rows) for each, rows in named if each.end <= start]
     behind = [(each, rows) for each, rows in named if each.start >= end][:1]
-    if _COMPARED.search(read.answer, low, high):
+    gap = read.answer[before[-1][0].end : start].strip(" \t*`\"'") if before else None
+    aside = gap == "(" and _CLOSED.match(read.answer, end)
+    if not aside and _COMPARED.search(read.answer, low, high):
         return None
-    near = bool(before) and len(read.answer[before[-1][0].end : start].strip(" \t*`\"'")) < _NEAR
+    # "A and B made 41.8 and 39.2": which of them has which, the words do not say here.
+    if any(
+        _COORDINATED.fullmatch(read.answer, each.end, start) or _COORDINATED.fullmatch(read.answer, end, each.start)
+        for each in read.mentions
+    ):
+        return None
+    near = gap is not None and len(gap) < _NEAR
     for each, rows in behind if not near else ():
         if _OWNS.fullmatch(read.answer, end, each.start):
             return next(iter(rows)) if len(rows) == 1 else None
@@ -178,6 +191,7 @@ def _find_subject(start: int, end: int, read: AnswerFrames, base: FactBase, fiel
         return None
     subject, rows = before[-1]
     listed = len(before) > 1 and _COORDINATED.fullmatch(read.answer, before[-2][0].end, subject.start)
+    listed = listed or _AND_MORE.match(read.answer, subject.end)
     # "231 in Q3 and 229": the name is that of the value before it.
     taken = any(
         each.mention.end <= subject.start and _BELONGS.fullmatch(read.answer, each.mention.end, subject.start)
@@ -206,25 +220,37 @@ def settle_states(claims: Sequence[StateClaim], binder: StateBinder, outputs: in
 
 
 def settle_flags(read: AnswerFrames, base: FactBase, outputs: int) -> Iterator[Settled]:
-    """Yield what is said to be so or not so, where a field of that name says yes or no of the row: "is not irrigated"."""
-    fields: dict[tuple[str, ...], set[tuple[int | None, tuple[str, ...]]]] = defaultdict(set)
+    """Yield what is said to be so or not, where a field of that name says yes or no: "is not irrigated"."""
+    fields: dict[tuple[str, ...], list[Fact]] = defaultdict(list)
     for fact in base.by_kind[Kind.BOOL]:
-        if fact.path and fact.source < outputs and fact.value.text in _FLAGS:
-            name = tuple(base_form(word) for word in split_name(fact.field) if word not in ("is", "has"))
-            fields[name].add((_row_of(fact, base)[0], fact.path))
+        if fact.path and fact.source < outputs and fact.value.text in _YES_OR_NO:
+            fields[tuple(base_form(word) for word in split_name(fact.field) if word not in _HELPERS)].append(fact)
     for at, (_, start, _) in enumerate(read.words):
-        for name, places in fields.items():
-            said = tuple(word for word, _, _ in read.words[at : at + len(name)])
-            copula = _COPULA.search(read.answer, max(0, start - _FAR), start) if name and said == name else None
-            if copula is None or len(places) != 1:
-                continue
-            ((group, path),) = places
-            end = read.words[at + len(name) - 1][2]
-            row = _find_subject(copula.start(), end, read, base, (group, path)) if group is not None else None
-            own = [fact for fact in base.by_record[row] if fact.path == path] if row is not None else []
-            if len(own) == 1 and own[0].value.text in _FLAGS:
-                holds = bool(own[0].value.number) != bool(_NEGATED.search(copula.group()))
-                yield Settled(ClaimKind.STATUS, start, end, holds, own[0], None if holds else own[0], "")
+        for name, facts in fields.items():
+            words = read.words[at : at + len(name)]
+            if name and tuple(word for word, _, _ in words) == name:
+                end = words[-1][2]
+                copula = _COPULA.search(read.answer, max(0, start - _FAR), start)
+                behind = _INCLUDED.match(read.answer, end) if copula is None else None
+                own = _own_flag(facts, start if copula is None else copula.start(), end, read, base)
+                said = copula or behind
+                if own is not None and said is not None:
+                    holds = bool(own.value.number) != bool(_NEGATED.search(said.group()))
+                    place = start, end if behind is None else behind.end()
+                    yield Settled(ClaimKind.STATUS, *place, holds, own, None if holds else own, "")
+
+
+def _own_flag(facts: Sequence[Fact], start: int, end: int, read: AnswerFrames, base: FactBase) -> Fact | None:
+    """Return the one flag that a part of the answer is about: the only one, or that of the row which is named."""
+    places = {(_row_of(fact, base)[0], fact.path) for fact in facts}
+    if len(facts) == 1:
+        return facts[0]
+    if len(places) != 1:
+        return None
+    ((group, path),) = places
+    row = _find_subject(start, end, read, base, (group, path)) if group is not None else None
+    own = [fact for fact in facts if row is not None and _row_of(fact, base)[1] == row]
+    return own[0] if len(own) == 1 else None
 
 
 def _rows_in(anchor: Anchor, base: FactBase, field: _Field) -> set[int]:

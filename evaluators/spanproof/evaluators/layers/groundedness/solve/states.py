@@ -37,10 +37,12 @@ _BEHIND = 40
 _FIELDS = 60
 _CERTAINLY_NAMED, _HARDLY_NAMED = 0.95, 0.5
 _FLAGS = frozenset(("true", "false", "yes", "no"))
+_WHEN = re.compile(r"(?:_|\s)?(?:at|on|date|time|ts)\Z", re.IGNORECASE)
 _PARTED = re.compile(r"[,;\n]|\.\s")
 _NONE_OF = re.compile(r"\b(?:none|no|neither|not)(?:\s+of)?(?:\s+(?:them|these|those|the|which))?(?:\s+(?:is|are|was|were))?\s+\Z", re.I)  # fmt: skip  # noqa: E501
 _COUNTED = re.compile(r"\d\s+\Z")
 _AMOUNTS = (Kind.MONEY, Kind.NUMBER)
+_OF_STATES = (Kind.TEXT, Kind.BOOL, Kind.DATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ class StateBinding:
     @property
     def is_denied_by_flag(self) -> bool:
         """Return whether a flag that the state names says otherwise: `"online": false` of "is online"."""
-        if self.other is None or self.other.value.kind is Kind.TEXT:
+        if self.other is None or self.other.value.kind is not Kind.BOOL:
             return False
         if self.equal is None:
             return max(self.other_scope, self.other_name) >= _NAMED
@@ -100,6 +102,10 @@ class StateBinder:
 
     def _states_of(self, fact: Fact) -> set[State]:
         found = set()
+        if fact.value.kind is Kind.DATE and fact.path and fact.role is Role.CELL:
+            # `closed_at: 2026-11-04` says that it is closed.
+            named = self.states.usual.get(_named_state(_WHEN.sub("", fact.path[-1])))
+            return {named} if named is not None else set()
         flag = fact.value.kind is Kind.BOOL or fact.path in self._flags
         if flag and fact.path and fact.role is Role.CELL:
             return self._states_of_flag(fact)
@@ -130,7 +136,7 @@ class StateBinder:
         scopes = self.binder.scopes(claim.frame)
         equal, equal_scope, equal_name = self._best(self.by_state.get(claim.usual, []), claim, scopes)
         rivals = [fact for rival in claim.rivals for fact in self.by_state.get(rival, ())]
-        rivals = [one for one in rivals if one.value.kind in (Kind.TEXT, Kind.BOOL) and one.role is Role.CELL]
+        rivals = [one for one in rivals if one.value.kind in _OF_STATES and one.role is Role.CELL]
         rivals += self.denying.get(claim.usual, ())
         rivals = [each for each in rivals if each.source < self.binder.outputs]
         other, other_scope, other_name = self._best(rivals, claim, scopes)

@@ -39,7 +39,7 @@ from spanproof.evaluators.layers.groundedness.model import (
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation
 from spanproof.evaluators.layers.groundedness.solve.match import Match
-from spanproof.evaluators.layers.groundedness.solve.names import find_own_value
+from spanproof.evaluators.layers.groundedness.solve.names import agrees_with_subject, find_own_value
 from spanproof.evaluators.layers.groundedness.solve.printed import Printed
 from spanproof.evaluators.layers.groundedness.solve.relations import Settled
 from spanproof.evaluators.layers.groundedness.solve.requested import Derived, Op, Worked, find_worked
@@ -223,7 +223,7 @@ def _value(
         own = find_own_value(binding, solved.read, solved.base, outputs_of(solved))
     if own is not None and _tells_apart(frame):
         certain = Refutation(Rule.OTHER_RECORD, Cause.OTHER_VALUE, Scored(own, Match.NONE, 0.0, 0.0, 1.0))
-    elif own is not None:
+    elif own is not None or _is_of_other_row(binding, derivation, solved):
         probability = min(probability, limits.accept - _CERTAIN)
     counted = bool(derivation.hits) and derivation.hits[0].op in (Op.COUNT, Op.LISTED)
     kind = ClaimKind.COUNT if counted else _KINDS.get(frame.mention.value.kind, ClaimKind.NUMBER)
@@ -259,6 +259,14 @@ def outputs_of(solved: Solved) -> int:
     return sum(source.kind in _OUTPUTS for source in solved.sources)
 
 
+def _is_of_other_row(binding: Binding, derivation: Derivation, solved: Solved) -> bool:
+    """Return whether a value is only worked out from one row of a table, and said of another."""
+    operands = derivation.hits[0].operands if derivation.hits and not binding.equal else ()
+    if len({fact.record for fact in operands}) != 1 or any(fact.years for fact in operands):
+        return False
+    return agrees_with_subject(operands, binding.frame, solved.read, solved.base) < 0
+
+
 def _is_worked_out(derivation: Derivation, binding: Binding) -> bool:
     """Return whether a program without the facts that have the value gives it, and hardly by accident."""
     held = {each.fact for each in binding.equal}
@@ -277,7 +285,11 @@ def _worked(
     claim, worked = judged.claim, find_worked(binding, stated, solved.read)
     holds = worked is not None and worked.holds
     # A system prompt is full of examples: what it has by chance gives nothing.
-    given = any(solved.sources[each.fact.source].kind is not SourceKind.SYSTEM for each in binding.equal)
+    given = any(
+        solved.sources[each.fact.source].kind is not SourceKind.SYSTEM
+        and (each.match is Match.EXACT or each.fact.value.kind is binding.frame.mention.value.kind)
+        for each in binding.equal
+    )
     if claim.confidence <= _CERTAIN or (claim.confidence >= judged.accept if holds else given):
         return judged
     evidence = None
