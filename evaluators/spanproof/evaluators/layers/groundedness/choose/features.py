@@ -38,6 +38,7 @@ _SMALL, _BEST, _MAX_BARE = 10, 8, 80
 _NEAR = 40
 _MOST = 4
 _CHANGES = frozenset(map(base_form, "change chg delta diff difference growth gain variance".split()))
+_NEXT_WORD = re.compile(r" ([a-z]+)\b")
 _TOKEN = re.compile(r"[^\W_]+")
 _WORD = re.compile(r"[^\W_]|[\[\]{}|]")
 _KINDS = (Kind.ID, Kind.DATE, Kind.TIME, Kind.MONEY, Kind.PERCENT, Kind.QUANTITY)
@@ -329,6 +330,9 @@ def find_refutation(
         changes = all(each.fact.words & _CHANGES and each.fact.value.number * way < 0 for each in outputs)
         if way and changes and frame.mention.value.number > 0:
             return Refutation(GroundednessRule.DIRECTION, Cause.OTHER_VALUE, outputs[0])
+        named = _find_named_field(frame, outputs, base, read)
+        if named is not None:
+            return Refutation(GroundednessRule.OTHER_FIELD, Cause.OTHER_VALUE, Scored(named, Match.NONE, 1.0, 0.0, 1.0))
         later = _find_later_word(frame, outputs[0], others, base, read)
         return later or _find_other_record(frame, outputs, others, derivation, read)
     if derivation.hits and (derivation.chance < 0.6 or derivation.hits[0].cued):
@@ -428,6 +432,19 @@ def _find_other_record(
     if _is_stated(of_field[0], read, frame):
         return None
     return Refutation(GroundednessRule.OTHER_RECORD, Cause.OTHER_VALUE, of_field[0])
+
+
+def _find_named_field(frame: Frame, outputs: Sequence[Scored], base: FactBase, read: AnswerFrames) -> Fact | None:
+    """Return the field that the word right behind a number names, where its record has the number in another field."""
+    records, said = {each.fact.record for each in outputs}, frame.mention.value
+    noun = _NEXT_WORD.match(read.answer, frame.mention.end)
+    if len(records) != 1 or noun is None or said.kind is not Kind.NUMBER or _digits(said.number, said.step) < 2:
+        return None
+    words = frozenset((base_form(noun[1]),))
+    if any((words | frame.near.keys()) & each.fact.words or not each.fact.path for each in outputs):
+        return None
+    facts = [fact for fact in base.by_record[records.pop()] if fact.words == words and fact.value.kind in NUMERIC]
+    return facts[0] if len(facts) == 1 and facts[0].role is Role.CELL else None
 
 
 def _find_slip(

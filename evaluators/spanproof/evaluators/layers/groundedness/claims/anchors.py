@@ -11,6 +11,8 @@ from spanproof.evaluators.layers.groundedness.values.words import STOP, base_for
 
 MAX_ANCHORS = 400
 _MAX_FACTS = 200
+_MOST = 2000
+_HYPHENATED = re.compile(r"(?<![\w-])[^\W\d]\w+(?:-\w+)+(?![\w-])")  # `pdf-render` of `pdf-render-5c8d6f7799-t9vhs`
 _DAY = re.compile(r"(?:\b(?:the|and|or)|,)\s+(?P<day>[1-3]?\d)(?:st|nd|rd|th)\b")
 _STRENGTH = {
     Kind.ID: 1.0,
@@ -104,6 +106,12 @@ def _values(answer: str, mentions: list[Mention], base: FactBase) -> list[Anchor
                 ]
         if facts:
             found.append(_made(mention.start, mention.end, kind, facts))
+    taken = {(each.start, each.end) for each in found}
+    for match in _HYPHENATED.finditer(answer):
+        names = {fact.value.text for fact in base.by_kind[Kind.ID][:_MOST] if fact.value.text.startswith(match.group().lower() + "-")}
+        if len(names) == 1 and match.span() not in taken:
+            facts = [fact for fact in base.by_kind[Kind.ID][:_MOST] if fact.value.text in names]
+            found.append(_made(*match.span(), Kind.ID, facts))
     days = [fact for fact in base.by_kind[Kind.DATE][:2000] if fact.value.date and fact.value.date[2]]
     for match in _DAY.finditer(answer) if days else ():
         facts = [fact for fact in days if fact.value.date and fact.value.date[2] == int(match["day"])]

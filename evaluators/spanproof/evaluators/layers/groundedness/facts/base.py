@@ -34,6 +34,7 @@ _ENDINGS = (
 _UNIT_ENDINGS = {name: UNITS.get(name) or UNITS[name.removesuffix("s")] for name in _ENDINGS.split()} | {
     "cents": ("money", 0.01), "pct": ("%", 1), "percent": ("%", 1), "usd": ("USD", 1), "eur": ("EUR", 1),
     "gbp": ("GBP", 1), "v": ("voltage", 1), "thousands": ("", 1e3), "millions": ("", 1e6),
+    "mn": ("", 1e6), "mln": ("", 1e6), "bn": ("", 1e9), "billions": ("", 1e9),
 }  # fmt: skip
 _AFTER_A_NAME = frozenset(("min", "s", "v", "bar", "db"))  # units behind a name only: `duration_s`
 

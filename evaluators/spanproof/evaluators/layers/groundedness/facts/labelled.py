@@ -18,14 +18,16 @@ from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 _MOST_LINES = 2000
 _SENTENCE = re.compile(r"[.!?]\s+[^\W\d]")
 _LABEL = re.compile(r"\s*(?:[-*•]\s+)?(?P<label>[^\s:=,;|][^:=,;|]{0,40}?)\s*(?::|->|\s[-–—])\s+(?=\S)")
-_COUNTS = re.compile(r"\W*(?=\d[\d.,]*\s[a-z]+,\s\d[\d.,]*\s[a-z]+\b.*[^.!?]\Z)", re.IGNORECASE)
+_COUNTS = re.compile(r"\W*(?=\d[\d.,]*(?:\s[a-z]+){1,2}(?:\([^)]*\))?,\s\d[\d.,]*\s[a-z]+.*[^.!?]\Z)", re.IGNORECASE)
 _PARTS = re.compile(r"\s*[;|]\s*|\s*,(?!\d{3}(?!\d))\s*|\s+[-–—]\s+")
 _EQUATIONS = re.compile(r"\s*(?:[A-Za-z_][\w.-]*=(?:\"[^\"]*\"|\S+)(?:,?\s+|\Z)){2,}")
 _EQUATION = re.compile(r"(?P<name>[A-Za-z_][\w.-]*)=\"?(?P<value>(?<=\")[^\"]+|[^\"\s]+)")
 _NUMBER = r"[-+]?[$€£]?\d[\d.,]*\S{0,3}"
 _NAMED = re.compile(r"\s*(?P<name>[A-Za-z_][\w .%/-]{0,30}?)\s*[=:]\s*(?P<value>\S.*?)\s*")
 _BEFORE = re.compile(rf"\s*(?P<name>[A-Za-z_][\w %/-]{{0,30}}?)\s+(?P<value>{_NUMBER}(?:\s[A-Za-z%]{{1,6}})?)\s*")
-_BEHIND = re.compile(r"\s*[A-Za-z][\w %/-]{0,30}\s*")
+_BEHIND = re.compile(r"\s*[A-Za-z][\w %/-]{0,30}(?:\([^()]*\))?\s*")
+_TAIL = re.compile(r"(?P<label>.{0,40}?)\s*(?<!\S)(?P<tail>(?:[A-Za-z_]+[:=]?\s+[-+$€£]?\d[\d.,]*%?(?:\s+|\Z)){2,})")
+_OF_TAIL = re.compile(r"(?P<name>[A-Za-z_]+)[:=]?\s+(?P<value>\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,12 @@ def _rows(lines: list[Line]) -> Iterator[LabelledRow]:
         if _EQUATIONS.fullmatch(line.text):
             yield LabelledRow(line, None, tuple(_equations(line)))
             continue
+        tail = _TAIL.fullmatch(line.text)
+        if tail is not None and len(set(tail["tail"].split()[::2])) > 1:
+            low, high = tail.span("label")
+            named = tuple((each["name"], _at(line, each.span("value"))) for each in _OF_TAIL.finditer(line.text, tail.start("tail")))
+            yield LabelledRow(line, _at(line, (low, low + len(tail["label"].rstrip(" :")))) if high > low else None, named)
+            continue
         label = _LABEL.match(line.text)
         begin = label or _COUNTS.match(line.text)
         if begin is None or len(line.text) > 3 * LONG_TEXT or _SENTENCE.search(line.text):
@@ -57,6 +65,10 @@ def _rows(lines: list[Line]) -> Iterator[LabelledRow]:
         low, high = label.span("label") if label is not None else (0, 0)
         place = (line.start + low, line.start + high) if label is not None else None
         yield LabelledRow(line, place, tuple(cells))
+
+
+def _at(line: Line, place: tuple[int, int]) -> Cell:
+    return line.start + place[0], line.start + place[1]
 
 
 def _equations(line: Line) -> Iterator[tuple[str, Cell]]:

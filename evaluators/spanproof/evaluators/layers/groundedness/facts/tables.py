@@ -312,6 +312,7 @@ def add_table(base: FactBase, source: int, rows: list[list[Cell]], parent: int |
                 labelled = position > 0 and label and not _is_number(label)
                 path = (label, name) if labelled and _is_matrix(names) else (name,)
                 path = (period, *path) if period and position else path
+                path = ("",) * (position + 1) if not heads else path  # columns without names, told apart
                 if cell[1] - cell[0] > LONG_TEXT:
                     add_prose(base, source, *cell, record, path)
                 else:

@@ -41,6 +41,7 @@ _APART = frozenset(
 """Words that set the two names against each other."""
 _MOST_OTHER = 2
 _MARKS = re.compile(r"[\s\w(:=\"'’`*–—-]*")
+_PARTICIPLE = re.compile(r"\A,\s+\w+(?:ed|en|n|ing)\s+(?:by|in|at|to|from|for|on|with)\s+")
 _SUPPOSED = re.compile(r"\b(?:if|whether|unless|when|once|not|never|instead|rather|than|or)\b", re.IGNORECASE)
 # "has open positions": a word before another is no state of the name before it.
 _ENDS = re.compile(
@@ -63,7 +64,7 @@ def settle_names(read: AnswerFrames, base: FactBase, outputs: int) -> Iterator[S
 def _are_tied(one: Anchor, two: Anchor, read: AnswerFrames) -> bool:
     """Return whether nothing but words that tie names, or that name their fields, is between two names."""
     low, high = read.sentence_at(read.line_at(one.start), one.start)
-    between = read.answer[one.end : two.start]
+    between = _PARTICIPLE.sub(" by ", read.answer[one.end : two.start])
     if two.start >= high or not between.strip() or not _MARKS.fullmatch(between):
         return False
     if SOFT.search(read.answer[low:high]) or _SUPPOSED.search(read.answer[low : two.start]):
@@ -109,7 +110,7 @@ _BELONGS = re.compile(
 )
 _COMPARED = re.compile(r"\b(?:than|vs|versus|against|compared|respectively|beats?)\b", re.IGNORECASE)
 _ASIDE = re.compile(
-    r"\b(?:behind|ahead|from|over|under|above|below|beyond|exceed\w*|like|between|gap|difference|sum|totals?|total\w+"
+    r"\b(?:behind|ahead|over|under|above|below|beyond|exceed\w*|like|between|gap|difference|sum|totals?|total\w+"
     r"|combined|averag\w+|mean|together|both|all|each|rest|others?|another|while|whereas|but|though|although|if|not"
     r"|would|should|could|every|overall)\b|n['’]t\b|[;?]|(?-i:[A-Z])",
     re.IGNORECASE,
@@ -123,6 +124,7 @@ _NEGATED = re.compile(r"\bnot\b|n['’]t\b", re.IGNORECASE)
 _YES_OR_NO = frozenset(("true", "false", "yes", "no"))
 _HELPERS = frozenset(("is", "has", "included", "available", "allowed"))
 _INCLUDED = re.compile(r"\s+(?:(?:is|are)\s+)?(?P<not>not\s+)?(?:included|available|allowed|possible)\b", re.IGNORECASE)
+_VERB = re.compile(r"(?:\s+(?:of\s+them\s+)?)(?:is|are|was|were|has|have|had|did|do|said|came|went|got|made)\b", re.IGNORECASE)
 _AND_MORE = re.compile(r"\s*(?:and\b|&|or\b)\s*[A-Z0-9]")
 _CLOSED = re.compile(r"\S{0,3}\s?\)")
 _FAR, _NEAR = 160, 3
@@ -178,7 +180,7 @@ def _find_subject(start: int, end: int, read: AnswerFrames, base: FactBase, fiel
     if not aside and _COMPARED.search(read.answer, low, high):
         return None
     # "A and B made 41.8 and 39.2": which of them has which, the words do not say here.
-    if any(
+    if _VERB.match(read.answer, end) or any(
         _COORDINATED.fullmatch(read.answer, each.end, start) or _COORDINATED.fullmatch(read.answer, end, each.start)
         for each in read.mentions
     ):

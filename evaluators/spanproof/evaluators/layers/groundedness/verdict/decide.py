@@ -68,7 +68,7 @@ _BEHIND_DENIAL = 40
 """A state so near behind a denial is what is denied: its own claim settles it."""
 _BY_ACCIDENT = 0.05
 _UNMISTAKABLE = 0.8
-_FEWEST_DIGITS = 2
+_FEWEST_DIGITS, _MOST_TIMES = 2, 20
 _GIVEN = 0.7
 _KNOWN_NAME = 0.9
 """An identifier that a source has is a name of something: whether it is the right one, the values by it show."""  # noqa: E501
@@ -432,6 +432,8 @@ def _shares_date(frame: Frame, rival: Scored) -> bool:
 def _is_sum_in_record(binding: Binding, solved: Solved) -> bool:
     """Return whether two numbers of one record give the stated one, as their sum or their difference."""
     said = binding.frame.mention.value
+    if said.kind is Kind.TIME and said.time is not None:
+        return any(_ends_at(said.time, each.fact, solved) for each in binding.other[:_MOST_TIMES])
     if said.kind not in NUMERIC:
         return False
     amounts: dict[int, set[float]] = {}
@@ -445,6 +447,14 @@ def _is_sum_in_record(binding: Binding, solved: Solved) -> bool:
         for one, two in combinations(sorted(found), 2)
         for result in (one + two, two - one)
     )
+
+
+def _ends_at(said: tuple[int, int, int | None], fact: Fact, solved: Solved) -> bool:
+    """Return whether a time of day is a known one and a duration of its record later or earlier."""
+    hour, minute, _ = fact.value.time or (0, 0, None)
+    spans = [each.value.number for each in solved.base.by_record[fact.record] if each.value.unit == "time"]
+    away = (said[0] * 60 + said[1]) - (hour * 60 + minute)
+    return fact.value.time is not None and any(abs(span / 60) == abs(away) for span in spans)
 
 
 def _names_value(fact: Fact, solved: Solved) -> bool:
