@@ -19,7 +19,7 @@ from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.derive import POOL, Derivation
 from spanproof.evaluators.layers.groundedness.solve.match import Match, comparable
 from spanproof.evaluators.layers.groundedness.solve.names import agrees_with_subject
-from spanproof.evaluators.layers.groundedness.solve.requested import Derived, names_operation
+from spanproof.evaluators.layers.groundedness.solve.requested import Derived, Op, names_operation
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Value, is_year, same_number
@@ -335,7 +335,9 @@ def find_refutation(
             return Refutation(GroundednessRule.OTHER_FIELD, Cause.OTHER_VALUE, Scored(named, Match.NONE, 1.0, 0.0, 1.0))
         later = _find_later_word(frame, outputs[0], others, base, read)
         return later or _find_other_record(frame, outputs, others, derivation, read)
-    if derivation.hits and (derivation.chance < 0.6 or derivation.hits[0].cued):
+    # A difference of two fields of two records gives nothing that an answer would state.
+    hits = [each for each in derivation.hits if each.alike or each.op is not Op.DIFFERENCE]
+    if hits and (derivation.chance < 0.6 or hits[0].cued):
         return None
     slip = _find_slip(frame, others, base, sources, read)
     if slip is not None:

@@ -90,7 +90,10 @@ def _values(answer: str, mentions: list[Mention], base: FactBase) -> list[Anchor
         kind = mention.value.kind
         facts: list[Fact] = []
         if kind is Kind.ID:
-            facts = [fact for _, fact in base.by_text.get(f"#{mention.value.text}", ())]
+            name = mention.value.text
+            facts = [fact for _, fact in base.by_text.get(f"#{name}", ())]
+            if not facts and name.isdigit():
+                facts = [fact for fact in base.by_kind[Kind.NUMBER][:3000] if fact.value.number == float(name)]
         elif kind is Kind.DATE:
             facts = [fact for fact in base.by_kind[Kind.DATE][:2000] if same_date(mention.value, fact.value)]
         elif kind is Kind.NUMBER and not mention.spelled:

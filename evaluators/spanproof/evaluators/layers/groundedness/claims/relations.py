@@ -43,6 +43,7 @@ _MOST_CAME = re.compile(
     r"(?:c[ao]mes?|originate[sd]?|(?:are|were|is|was)(?:\s+[a-z]+)?)\s+(?:from|in|at|by|on)\s",
     re.IGNORECASE,
 )
+_OPENING = re.compile(r"\W*(?:in|for|on|by|at|among|with)\s[^,.;]{1,40},", re.IGNORECASE)
 _QUALITY = re.compile(r"\s+[^\W\d]+[-‑][^\W\d]")  # "the most cost-efficient" has the most of no column
 _BARE = frozenset(("most", "least", "latest", "maximum", "minimum"))
 _PHRASE_END = re.compile(r"[.,;:()!?\n]|\b(?:is|are|was|were|has|have|had|at|with|by|in|on|among|than|and|but|for|of)\b", re.IGNORECASE)  # fmt: skip  # noqa: E501
@@ -140,7 +141,9 @@ def find_relations(read: AnswerFrames) -> list[Relation]:
         words = frozenset(_base_forms(read, low, high))
         said = {each.group().lower() for each in _words().finditer(read.answer, low, high)}
         shared = len(said) > 1 or _EACH.search(read.answer, low, high) is not None
-        clause = frozenset(_base_forms(read, *_clause_at(read, low, high, match.start())))
+        opening = _OPENING.match(read.answer, low, high)  # "In blitz, Ada is the highest"
+        front = _base_forms(read, *opening.span()) if opening else ()
+        clause = frozenset((*front, *_base_forms(read, *_clause_at(read, low, high, match.start()))))
         found.append(
             Relation(
                 kind, *match.span(), sign, fields, phrase, words, clause, subjects, objects, shared=shared

@@ -23,7 +23,7 @@ _PARTS = re.compile(r"\s*[;|]\s*|\s*,(?!\d{3}(?!\d))\s*|\s+[-–—]\s+")
 _EQUATIONS = re.compile(r"\s*(?:[A-Za-z_][\w.-]*=(?:\"[^\"]*\"|\S+)(?:,?\s+|\Z)){2,}")
 _EQUATION = re.compile(r"(?P<name>[A-Za-z_][\w.-]*)=\"?(?P<value>(?<=\")[^\"]+|[^\"\s]+)")
 _NUMBER = r"[-+]?[$€£]?\d[\d.,]*\S{0,3}"
-_NAMED = re.compile(r"\s*(?P<name>[A-Za-z_][\w .%/-]{0,30}?)\s*[=:]\s*(?P<value>\S.*?)\s*")
+_NAMED = re.compile(r"\s*(?P<name>[A-Za-z_][\w .%/-]{0,30}?)\s*(?:=|(?<!\d):|:(?!\d))\s*(?P<value>\S.*?)\s*")
 _BEFORE = re.compile(rf"\s*(?P<name>[A-Za-z_][\w %/-]{{0,30}}?)\s+(?P<value>{_NUMBER}(?:\s[A-Za-z%]{{1,6}})?)\s*")
 _BEHIND = re.compile(r"\s*[A-Za-z][\w %/-]{0,30}(?:\([^()]*\))?\s*")
 _TAIL = re.compile(r"(?P<label>.{0,40}?)\s*(?<!\S)(?P<tail>(?:[A-Za-z_]+[:=]?\s+[-+$€£]?\d[\d.,]*%?(?:\s+|\Z)){2,})")
@@ -103,5 +103,5 @@ def add_labelled(base: FactBase, source: int, rows: list[LabelledRow], parent: i
         record = base.new_record(source, parent, row.line.start, end, group)
         if row.label is not None:
             base.add_cell(record, (), *row.label, Role.KEY)
-        for name, cell in row.cells:
-            base.add_cell(record, (name,) if name else (), *cell)
+        for position, (name, cell) in enumerate(row.cells, start=1):
+            base.add_cell(record, (name or f"column {position}",), *cell)

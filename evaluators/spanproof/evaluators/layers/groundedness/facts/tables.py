@@ -32,7 +32,7 @@ _TYPE = re.compile(
     r"|(?:decimal|date|time|datetime|timestamp|enum|list|struct)(?:[(\[ ].*)?|bool(?:ean)?|cat(?:egorical)?",
     re.IGNORECASE,
 )
-_GAP = re.compile(r"\S+(?:\s\S+)*")
+_WIDE_GAP = re.compile(r"\s{2,}")
 _SCALE = re.compile(
     r"(?:\b(?:in|of|usd|eur|gbp|rmb)\b|[$€£])\W{0,2}(?:us\$\s*|u\.s\.\s*|\$\s*|usd\s*|eur\s*|€\s*)?(?:dollars?\s+|euros?\s+)?"
     r"(?:in\s+)?(?P<scale>thousands?|millions?|billions?|000s?|mn|bn|k|m)\b|(?P<tick>['’]000)",
@@ -170,11 +170,17 @@ _FIELD = re.compile(r"\s*[A-Za-z][\w-]*(?: [\w-]+){0,3}: \S+(?: \S+)*\s*")
 
 def read_aligned(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
     """Return the rows of a table whose columns are set apart by two or more blanks, and its lines."""
-    taken = []
+    taken: list[Line] = []
     for line in lines:
         if not line.text.strip() or _FIELD.fullmatch(line.text):
             break
+        # What is said right above or below a table has no columns: `$ kubectl get pods`, `4 rows in all`.
+        wide = len(taken) > 1 and min(_gaps(taken[0]), _gaps(taken[1])) > 1
+        if wide and not _gaps(line) and " " in line.text.strip() and not _RULE.match(line.text):
+            break
         taken.append(line)
+    if len(taken) > 2 and not _gaps(taken[0]) and " " in taken[0].text.strip() and min(map(_gaps, taken[1:3])) > 1:
+        return None
     body = [line for line in taken if not _RULE.match(line.text)]
     # The lines of a log line up by their times, and the first of them names nothing.
     if len(body) < 2 or is_log_line(body[0].text):
@@ -219,6 +225,11 @@ def read_spaced(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
     if len(columns[0]) < 2 or not even or not varied or not any(all(each) and each for each in values):
         return None
     return (rows, len(rows)) if named or not all(values[0]) else None
+
+
+def _gaps(line: Line) -> int:
+    """Return how often two blanks or more part the words of a line."""
+    return len(_WIDE_GAP.findall(line.text.strip()))
 
 
 def _columns(texts: list[str]) -> list[tuple[int, int]] | None:
@@ -312,7 +323,7 @@ def add_table(base: FactBase, source: int, rows: list[list[Cell]], parent: int |
                 labelled = position > 0 and label and not _is_number(label)
                 path = (label, name) if labelled and _is_matrix(names) else (name,)
                 path = (period, *path) if period and position else path
-                path = ("",) * (position + 1) if not heads else path  # columns without names, told apart
+                path = path if heads else (f"column {position + 1}",)
                 if cell[1] - cell[0] > LONG_TEXT:
                     add_prose(base, source, *cell, record, path)
                 else:

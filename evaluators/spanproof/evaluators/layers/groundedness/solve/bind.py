@@ -116,7 +116,8 @@ class Binder:
         """Return the facts that are in no column and could be meant by a frame."""
         value = frame.mention.value
         if value.kind is Kind.ID:
-            return []
+            # `#2044` is the issue whose number is 2044.
+            return [fact for fact in self.base.by_kind[Kind.NUMBER][:MAX_SCORED] if compare(frame, fact) is Match.EXACT]
         if value.kind not in NUMERIC:
             return self.base.by_kind[value.kind][:MAX_SCORED]
         if value.kind is not Kind.NUMBER or value.step != 1:

@@ -42,6 +42,8 @@ def compare(frame: Frame, fact: Fact) -> Match:
         return Match.EXACT if known.kind is Kind.DATE and same_date(said, known) else _year(said, known)
     if said.kind is Kind.TIME:
         return Match.EXACT if known.kind is Kind.TIME and same_time(said, known) else Match.NONE
+    if said.kind is Kind.ID and known.kind is Kind.NUMBER:
+        return Match.EXACT if said.text.isdigit() and float(said.text) == known.number else Match.NONE
     if said.kind is Kind.ID:
         return Match.EXACT if known.text == said.text else Match.NONE
     if known.kind is Kind.ID:

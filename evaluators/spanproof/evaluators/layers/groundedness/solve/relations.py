@@ -33,7 +33,7 @@ _MAX_ROWS = 2000
 _MAX_TABLES = 50
 _NAMED, _CHOSEN = 0.6, 0.4
 _GENERIC = frozenset(
-    map(base_form, ["one", "option", "product", "item", "row", "entry", "value", "result", "record", "all", "other", "overall", "every", "listed", "available", "found", "returned"])  # noqa: E501
+    map(base_form, ["one", "option", "product", "item", "row", "entry", "value", "result", "record", "all", "other", "overall", "every", "listed", "available", "found", "returned", "rated", "ranked", "rate", "percentage", "level", "figure"])  # noqa: E501
 )  # fmt: skip
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _ALL = re.compile(
