@@ -335,8 +335,7 @@ def find_refutation(
             return Refutation(GroundednessRule.OTHER_FIELD, Cause.OTHER_VALUE, Scored(named, Match.NONE, 1.0, 0.0, 1.0))
         later = _find_later_word(frame, outputs[0], others, base, read)
         return later or _find_other_record(frame, outputs, others, derivation, read)
-    # A difference of two fields of two records gives nothing that an answer would state.
-    hits = [each for each in derivation.hits if each.alike or each.op is not Op.DIFFERENCE]
+    hits = [each for each in derivation.hits if not _is_mixed(each, base)]
     if hits and (derivation.chance < 0.6 or hits[0].cued):
         return None
     slip = _find_slip(frame, others, base, sources, read)
@@ -352,6 +351,12 @@ def find_refutation(
     if result is not None and len(read.frames) == 1 and _replaces(frame.mention.value, result.fact.value):
         return Refutation(GroundednessRule.ONLY_VALUE, Cause.OTHER_VALUE, result)
     return None
+
+
+def _is_mixed(result: Derived, base: FactBase) -> bool:
+    """Return whether a difference is of two fields of two rows of one table: no answer would state that."""
+    groups = [base.records[fact.record].group for fact in result.operands]
+    return result.op is Op.DIFFERENCE and not result.alike and None not in groups and len(set(groups)) == 1
 
 
 def _find_last_result(others: Sequence[Scored], base: FactBase, sources: Sequence[Source]) -> Scored | None:
