@@ -149,6 +149,8 @@ def _constant(probability: float) -> Choice:
 
 
 _NEVER, _ALWAYS = _constant(0.0), _constant(1.0)
+
+
 def extract(rows: list[Row]) -> list[Features]:
     """Return the claims of rows."""
     found = []

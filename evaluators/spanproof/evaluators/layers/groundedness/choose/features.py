@@ -18,9 +18,9 @@ from spanproof.evaluators.layers.groundedness.model import Cause
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.derive import POOL, Derivation
 from spanproof.evaluators.layers.groundedness.solve.match import Match, comparable
-from spanproof.evaluators.layers.groundedness.solve.names import agrees_with_subject
 from spanproof.evaluators.layers.groundedness.solve.requested import Derived, Op, names_operation
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
+from spanproof.evaluators.layers.groundedness.solve.subject import agrees_with_subject
 from spanproof.evaluators.layers.groundedness.sources.model import Source, SourceKind
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Value, is_year, same_number
 from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
@@ -37,7 +37,9 @@ _COMPARED = re.compile(r"\b(?:from|than|vs\.?|versus|against|compared (?:to|with
 _SMALL, _BEST, _MAX_BARE = 10, 8, 80
 _NEAR = 40
 _MOST = 4
-_CHANGES = frozenset(map(base_form, "change chg delta diff difference growth gain variance".split()))
+_CHANGES = frozenset(
+    map(base_form, ["change", "chg", "delta", "diff", "difference", "growth", "gain", "variance"])
+)
 _NEXT_WORD = re.compile(r" ([a-z]+)\b")
 _TOKEN = re.compile(r"[^\W_]+")
 _WORD = re.compile(r"[^\W_]|[\[\]{}|]")
@@ -332,7 +334,9 @@ def find_refutation(
             return Refutation(GroundednessRule.DIRECTION, Cause.OTHER_VALUE, outputs[0])
         named = _find_named_field(frame, outputs, base, read)
         if named is not None:
-            return Refutation(GroundednessRule.OTHER_FIELD, Cause.OTHER_VALUE, Scored(named, Match.NONE, 1.0, 0.0, 1.0))
+            return Refutation(
+                GroundednessRule.OTHER_FIELD, Cause.OTHER_VALUE, Scored(named, Match.NONE, 1.0, 0.0, 1.0)
+            )
         later = _find_later_word(frame, outputs[0], others, base, read)
         return later or _find_other_record(frame, outputs, others, derivation, read)
     hits = [each for each in derivation.hits if not _is_mixed(each, base)]
@@ -441,16 +445,25 @@ def _find_other_record(
     return Refutation(GroundednessRule.OTHER_RECORD, Cause.OTHER_VALUE, of_field[0])
 
 
-def _find_named_field(frame: Frame, outputs: Sequence[Scored], base: FactBase, read: AnswerFrames) -> Fact | None:
-    """Return the field that the word right behind a number names, where its record has the number in another field."""
+def _find_named_field(
+    frame: Frame, outputs: Sequence[Scored], base: FactBase, read: AnswerFrames
+) -> Fact | None:
+    """Return the field that the word behind a number names, where its record has the number in another."""
     records, said = {each.fact.record for each in outputs}, frame.mention.value
     noun = _NEXT_WORD.match(read.answer, frame.mention.end)
-    if len(records) != 1 or noun is None or said.kind is not Kind.NUMBER or _digits(said.number, said.step) < 2:
+    if (
+        len(records) != 1
+        or noun is None
+        or said.kind is not Kind.NUMBER
+        or _digits(said.number, said.step) < 2
+    ):
         return None
     words = frozenset((base_form(noun[1]),))
     if any((words | frame.near.keys()) & each.fact.words or not each.fact.path for each in outputs):
         return None
-    facts = [fact for fact in base.by_record[records.pop()] if fact.words == words and fact.value.kind in NUMERIC]
+    facts = [
+        fact for fact in base.by_record[records.pop()] if fact.words == words and fact.value.kind in NUMERIC
+    ]
     return facts[0] if len(facts) == 1 and facts[0].role is Role.CELL else None
 
 

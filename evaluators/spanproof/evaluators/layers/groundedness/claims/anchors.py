@@ -12,7 +12,9 @@ from spanproof.evaluators.layers.groundedness.values.words import STOP, base_for
 MAX_ANCHORS = 400
 _MAX_FACTS = 200
 _MOST = 2000
-_HYPHENATED = re.compile(r"(?<![\w-])[^\W\d]\w+(?:-\w+)+(?![\w-])")  # `pdf-render` of `pdf-render-5c8d6f7799-t9vhs`
+_HYPHENATED = re.compile(
+    r"(?<![\w-])[^\W\d]\w+(?:-\w+)+(?![\w-])"
+)  # `pdf-render` of `pdf-render-5c8d6f7799-t9vhs`
 _DAY = re.compile(r"(?:\b(?:the|and|or)|,)\s+(?P<day>[1-3]?\d)(?:st|nd|rd|th)\b")
 _STRENGTH = {
     Kind.ID: 1.0,
@@ -93,7 +95,9 @@ def _values(answer: str, mentions: list[Mention], base: FactBase) -> list[Anchor
             name = mention.value.text
             facts = [fact for _, fact in base.by_text.get(f"#{name}", ())]
             if not facts and name.isdigit():
-                facts = [fact for fact in base.by_kind[Kind.NUMBER][:3000] if fact.value.number == float(name)]
+                facts = [
+                    fact for fact in base.by_kind[Kind.NUMBER][:3000] if fact.value.number == float(name)
+                ]
         elif kind is Kind.DATE:
             facts = [fact for fact in base.by_kind[Kind.DATE][:2000] if same_date(mention.value, fact.value)]
         elif kind is Kind.NUMBER and not mention.spelled:
@@ -111,13 +115,19 @@ def _values(answer: str, mentions: list[Mention], base: FactBase) -> list[Anchor
             found.append(_made(mention.start, mention.end, kind, facts))
     taken = {(each.start, each.end) for each in found}
     for match in _HYPHENATED.finditer(answer):
-        names = {fact.value.text for fact in base.by_kind[Kind.ID][:_MOST] if fact.value.text.startswith(match.group().lower() + "-")}
+        names = {
+            fact.value.text
+            for fact in base.by_kind[Kind.ID][:_MOST]
+            if fact.value.text.startswith(match.group().lower() + "-")
+        }
         if len(names) == 1 and match.span() not in taken:
             facts = [fact for fact in base.by_kind[Kind.ID][:_MOST] if fact.value.text in names]
             found.append(_made(*match.span(), Kind.ID, facts))
     days = [fact for fact in base.by_kind[Kind.DATE][:2000] if fact.value.date and fact.value.date[2]]
     for match in _DAY.finditer(answer) if days else ():
         facts = [fact for fact in days if fact.value.date and fact.value.date[2] == int(match["day"])]
-        if facts and not any(each.start <= match.start("day") < each.end for each in mentions if each.value.kind is Kind.DATE):
+        if facts and not any(
+            each.start <= match.start("day") < each.end for each in mentions if each.value.kind is Kind.DATE
+        ):
             found.append(_made(*match.span("day"), Kind.DATE, facts))
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
@@ -192,7 +192,9 @@ def is_claim(mention: Mention, read: AnswerFrames, field_words: frozenset[str] =
     number, unit = f"{value.amount:g}", answer[mention.start : mention.end].lstrip("0123456789.,- ").lower()
     window = value.kind is Kind.QUANTITY and value.unit == "time"
     # "The last 24 hours" is what `chg_24h` is about.
-    if window and (f"{number}{unit[:1]}" in field_words or (number in field_words and field_words & {unit, unit + "s"})):
+    if window and (
+        f"{number}{unit[:1]}" in field_words or (number in field_words and field_words & {unit, unit + "s"})
+    ):
         return False
     for anchor in read.anchors:
         within = anchor.kind is Kind.TEXT and anchor.start <= mention.start and mention.end <= anchor.end

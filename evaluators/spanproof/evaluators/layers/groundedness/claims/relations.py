@@ -259,7 +259,9 @@ def find_way(frame: Frame, read: AnswerFrames) -> int:
     start = frame.mention.start
     low, _ = read.sentence_at(frame.line, start)
     low = max([low, *(each.end for each in read.mentions if each.end <= start)])
-    ways = {_signs()[word] for word in re.findall(r"[a-z]+", read.answer[low:start].lower()) if word in _signs()}
+    ways = {
+        _signs()[word] for word in re.findall(r"[a-z]+", read.answer[low:start].lower()) if word in _signs()
+    }
     return ways.pop() if len(ways) == 1 else 0
 
 

@@ -1,8 +1,8 @@
 """Make records of lines that name the thing and then its values: `Physics: mean 64.9, n=25, failed=6`.
 
-A line of counts alone has no label (`=== 2 failed, 347 passed in 12.3s ===`), nor has one of `name=value` alone.
+A line of counts alone has no label (`=== 2 failed, 347 passed in 12.3s ===`), nor has one of `name=value`.
 
-In: lines with their places. Out: one row a line, its label and named cells, or None where the lines are no such rows.
+In: lines with their places. Out: a row for each of the first lines that are such: its label and named cells.
 """
 
 from __future__ import annotations
@@ -18,15 +18,21 @@ from spanproof.evaluators.layers.groundedness.values.scan import scan_cached
 _MOST_LINES = 2000
 _SENTENCE = re.compile(r"[.!?]\s+[^\W\d]")
 _LABEL = re.compile(r"\s*(?:[-*•]\s+)?(?P<label>[^\s:=,;|][^:=,;|]{0,40}?)\s*(?::|->|\s[-–—])\s+(?=\S)")
-_COUNTS = re.compile(r"\W*(?=\d[\d.,]*(?:\s[a-z]+){1,2}(?:\([^)]*\))?,\s\d[\d.,]*\s[a-z]+.*[^.!?]\Z)", re.IGNORECASE)
+_COUNTS = re.compile(
+    r"\W*(?=\d[\d.,]*(?:\s[a-z]+){1,2}(?:\([^)]*\))?,\s\d[\d.,]*\s[a-z]+.*[^.!?]\Z)", re.IGNORECASE
+)
 _PARTS = re.compile(r"\s*[;|]\s*|\s*,(?!\d{3}(?!\d))\s*|\s+[-–—]\s+")
 _EQUATIONS = re.compile(r"\s*(?:[A-Za-z_][\w.-]*=(?:\"[^\"]*\"|\S+)(?:,?\s+|\Z)){2,}")
 _EQUATION = re.compile(r"(?P<name>[A-Za-z_][\w.-]*)=\"?(?P<value>(?<=\")[^\"]+|[^\"\s]+)")
 _NUMBER = r"[-+]?[$€£]?\d[\d.,]*\S{0,3}"
 _NAMED = re.compile(r"\s*(?P<name>[A-Za-z_][\w .%/-]{0,30}?)\s*(?:=|(?<!\d):|:(?!\d))\s*(?P<value>\S.*?)\s*")
-_BEFORE = re.compile(rf"\s*(?P<name>[A-Za-z_][\w %/-]{{0,30}}?)\s+(?P<value>{_NUMBER}(?:\s[A-Za-z%]{{1,6}})?)\s*")
+_BEFORE = re.compile(
+    rf"\s*(?P<name>[A-Za-z_][\w %/-]{{0,30}}?)\s+(?P<value>{_NUMBER}(?:\s[A-Za-z%]{{1,6}})?)\s*"
+)
 _BEHIND = re.compile(r"\s*[A-Za-z][\w %/-]{0,30}(?:\([^()]*\))?\s*")
-_TAIL = re.compile(r"(?P<label>.{0,40}?)\s*(?<!\S)(?P<tail>(?:[A-Za-z_]+[:=]?\s+[-+$€£]?\d[\d.,]*%?(?:\s+|\Z)){2,})")
+_TAIL = re.compile(
+    r"(?P<label>.{0,40}?)\s*(?<!\S)(?P<tail>(?:[A-Za-z_]+[:=]?\s+[-+$€£]?\d[\d.,]*%?(?:\s+|\Z)){2,})"
+)
 _OF_TAIL = re.compile(r"(?P<name>[A-Za-z_]+)[:=]?\s+(?P<value>\S+)")
 
 
@@ -52,8 +58,13 @@ def _rows(lines: list[Line]) -> Iterator[LabelledRow]:
         tail = _TAIL.fullmatch(line.text)
         if tail is not None and len(set(tail["tail"].split()[::2])) > 1:
             low, high = tail.span("label")
-            named = tuple((each["name"], _at(line, each.span("value"))) for each in _OF_TAIL.finditer(line.text, tail.start("tail")))
-            yield LabelledRow(line, _at(line, (low, low + len(tail["label"].rstrip(" :")))) if high > low else None, named)
+            named = tuple(
+                (each["name"], _at(line, each.span("value")))
+                for each in _OF_TAIL.finditer(line.text, tail.start("tail"))
+            )
+            yield LabelledRow(
+                line, _at(line, (low, low + len(tail["label"].rstrip(" :")))) if high > low else None, named
+            )
             continue
         label = _LABEL.match(line.text)
         begin = label or _COUNTS.match(line.text)

@@ -130,7 +130,9 @@ def _read_lines(base: FactBase, source: int, lines: list[Line], parent: int | No
                     first = name if record < 0 else first
                     if first not in blocks and sum(each.text.startswith(first) for each in lines) > 1:
                         blocks[first] = base.new_group("")
-                    record = base.new_record(source, parent, line.start, lines[at + pairs - 1].start, blocks.get(first))
+                    record = base.new_record(
+                        source, parent, line.start, lines[at + pairs - 1].start, blocks.get(first)
+                    )
                 start = line.start + line.text.index(value, len(name)) if value else line.start
                 end = start + len(value.rstrip())
                 if end - start > LONG_TEXT:

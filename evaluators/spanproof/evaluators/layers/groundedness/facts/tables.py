@@ -179,7 +179,12 @@ def read_aligned(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
         if wide and not _gaps(line) and " " in line.text.strip() and not _RULE.match(line.text):
             break
         taken.append(line)
-    if len(taken) > 2 and not _gaps(taken[0]) and " " in taken[0].text.strip() and min(map(_gaps, taken[1:3])) > 1:
+    if (
+        len(taken) > 2
+        and not _gaps(taken[0])
+        and " " in taken[0].text.strip()
+        and min(map(_gaps, taken[1:3])) > 1
+    ):
         return None
     body = [line for line in taken if not _RULE.match(line.text)]
     # The lines of a log line up by their times, and the first of them names nothing.
@@ -204,18 +209,29 @@ _NOTHING = frozenset(("-", "none", "null", "nan", "n/a", "<na>", "(null)"))
 
 
 def read_spaced(lines: list[Line]) -> tuple[list[list[Cell]], int] | None:
-    """Return the rows of lines with as many words each, set apart by single blanks: those of `print(a, b, c)`."""
+    """Return the rows of lines of as many words each, set apart by one blank: those of `print(a, b, c)`."""
     rows: list[list[Cell]] = []
     for line in lines:
-        row = [(line.start + low, line.start + high) for low, high in (m.span() for m in _TOKEN.finditer(line.text))]
-        if len(row) != len(rows[0] if rows else row) or not 2 <= len(row) <= _MOST_CELLS or is_log_line(line.text):
+        row = [
+            (line.start + low, line.start + high)
+            for low, high in (m.span() for m in _TOKEN.finditer(line.text))
+        ]
+        if (
+            len(row) != len(rows[0] if rows else row)
+            or not 2 <= len(row) <= _MOST_CELLS
+            or is_log_line(line.text)
+        ):
             break
         if any(_NO_TOKEN.fullmatch(line.text[low - line.start : high - line.start]) for low, high in row):
             break
         rows.append(row)
     if len(rows) < 2:
         return None
-    texts = {cell: line.text[cell[0] - line.start : cell[1] - line.start] for line, row in zip(lines, rows, strict=False) for cell in row}
+    texts = {
+        cell: line.text[cell[0] - line.start : cell[1] - line.start]
+        for line, row in zip(lines, rows, strict=False)
+        for cell in row
+    }
     named = not any(_is_value(texts[cell]) for cell in rows[0])
     columns = [[texts[cell] for cell in column] for column in zip(*rows[named:], strict=True)]
     values = [[_is_value(text) for text in column if text.lower() not in _NOTHING] for column in columns]

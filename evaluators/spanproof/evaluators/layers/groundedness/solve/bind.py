@@ -117,7 +117,11 @@ class Binder:
         value = frame.mention.value
         if value.kind is Kind.ID:
             # `#2044` is the issue whose number is 2044.
-            return [fact for fact in self.base.by_kind[Kind.NUMBER][:MAX_SCORED] if compare(frame, fact) is Match.EXACT]
+            return [
+                fact
+                for fact in self.base.by_kind[Kind.NUMBER][:MAX_SCORED]
+                if compare(frame, fact) is Match.EXACT
+            ]
         if value.kind not in NUMERIC:
             return self.base.by_kind[value.kind][:MAX_SCORED]
         if value.kind is not Kind.NUMBER or value.step != 1:

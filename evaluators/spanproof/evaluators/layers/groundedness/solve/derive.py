@@ -63,8 +63,8 @@ class Derivation:
 
     Attributes:
         hits: results that are the stated value, the best first; `misses` the others that are cued.
-        chance: the probability that some result hits the stated value by accident; `fair_chance` that one does which
-            fits as well as the best hit.
+        chance: the probability that some result hits the stated value by accident.
+        fair_chance: that of the results which fit as well as the best hit.
     """
 
     hits: tuple[Derived, ...]
@@ -120,7 +120,9 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
     misses.sort(key=lambda each: -each.fit)
     each_hits = max(width, 1e-12) / max(high - low, 1e-9) if target else 1.0
     fair = sum(fit >= hits[0].fit + hits[0].cued - 1e-9 for fit in near) if hits else 0
-    chances = [1.0 - exp(-min(count * each_hits, 50.0)) for count in (len(near) if target else len(results), fair)]
+    chances = [
+        1.0 - exp(-min(count * each_hits, 50.0)) for count in (len(near) if target else len(results), fair)
+    ]
     return Derivation(
         tuple(hits[:5]), tuple(misses[:5]), chances[0], choose_requested(ops, requested), chances[1]
     )

@@ -35,7 +35,21 @@ _NAMED, _CHOSEN = 0.6, 0.4
 _GENERIC = frozenset(
     map(base_form, ["one", "option", "product", "item", "row", "entry", "value", "result", "record", "all", "other", "overall", "every", "listed", "available", "found", "returned", "rated", "ranked", "rate", "percentage", "level", "figure"])  # noqa: E501
 )  # fmt: skip
-_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_NUMBERS = (
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
 _ALL = re.compile(
     rf"\b(?P<word>all|every|each|none|no|\d{{1,3}}(?![\d.,%:-])|{'|'.join(_NUMBERS)})\b(?:\s+of\s+(?:the|your|our|these|its)\s+(?P<rows>\d{{1,3}}|{'|'.join(_NUMBERS)})\b)?"
     r"(?P<between>[^.;:\n]*)\Z",
@@ -221,15 +235,16 @@ def _column(relation: Relation, tables: Tables, group: int) -> _Column | None:
         # "Costs were highest in 2019" compares the years of a row, not the rows of a year.
         if not each.words & _RANKS and not all(word.isdigit() for word in each.words) and not _counts(each)
     ]
+    meant: list[_Column] = []
     if relation.fields:
         meant = [each for each in columns if each.words & relation.fields]
         if len(meant) == 1:
             return meant[0]
-        columns = meant
+        columns = meant or columns
     # Of two superlatives in a sentence, its words name the one's column or the other's; "each" names a ratio.
-    near = (
-        (frozenset(relation.phrase),) if relation.shared else (frozenset(relation.phrase), relation.sentence)
-    )
+    # "The fastest" is of a time, or of what the words right behind it name.
+    unsure = relation.shared or (bool(relation.fields) and not meant)
+    near = (frozenset(relation.phrase),) if unsure else (frozenset(relation.phrase), relation.sentence)
     for said in near:
         shares = sorted(((_share(each.words, said), each.name, each) for each in columns if each.words), key=lambda each: (-each[0], each[1]))  # fmt: skip  # noqa: E501
         if shares and shares[0][0] >= 0.6 and (len(shares) == 1 or shares[1][0] < shares[0][0]):

@@ -72,7 +72,7 @@ class StateBinding:
     @property
     def is_denied_by_flag(self) -> bool:
         """Return whether a flag that the state names says otherwise: `"online": false` of "is online"."""
-        if self.other is None or self.other.value.kind is not Kind.BOOL:
+        if self.other is None or self.other.value.kind in (Kind.TEXT, Kind.DATE):
             return False
         if self.equal is None:
             return max(self.other_scope, self.other_name) >= _NAMED

@@ -119,7 +119,9 @@ def _with_durations(text: str, mentions: list[Mention]) -> list[Mention]:
         last = found[-1] if found else None
         if last is not None and _is_half_more(last, mention, text):
             unit = 2 * mention.value.number
-            more = replace(mention.value, number=last.value.number * unit + mention.value.number, step=unit / 4)
+            more = replace(
+                mention.value, number=last.value.number * unit + mention.value.number, step=unit / 4
+            )
             found[-1] = Mention(more, last.start, mention.end)
             continue
         if (
@@ -171,7 +173,11 @@ def _share_month(text: str, found: list[Mention], dated: int, bare: int) -> None
     if known is None or known[1] is None or known[2] is None:
         return
     # Behind a month "and 3" counts something; of "14, 15 and 18 July" the comma is before a day already read.
-    listed = bare < dated and _AND.fullmatch(between) and ("," not in between or found[dated].end - found[dated].start <= 2)
+    listed = (
+        bare < dated
+        and _AND.fullmatch(between)
+        and ("," not in between or found[dated].end - found[dated].start <= 2)
+    )
     if not (_TO.fullmatch(between) or listed):
         return
     if text[day.start : day.end].isdigit() and day.value.kind is Kind.NUMBER and 1 <= day.value.number <= 31:
@@ -211,8 +217,14 @@ def _read(match: re.Match[str]) -> Iterator[Mention]:
             return
         if (spent := _SPENT.fullmatch(text)) is not None:
             parts = [(int(spent[name] or 0), size) for name, size in (("h", 3600), ("m", 60), ("s", 1))]
-            step = next(float(size) for (_, size), given in zip(parts[::-1], spent.groups()[::-1], strict=True) if given)
-            yield Mention(Value(Kind.QUANTITY, float(sum(n * size for n, size in parts)), step, "time"), start, end)
+            step = next(
+                float(size)
+                for (_, size), given in zip(parts[::-1], spent.groups()[::-1], strict=True)
+                if given
+            )
+            yield Mention(
+                Value(Kind.QUANTITY, float(sum(n * size for n, size in parts)), step, "time"), start, end
+            )
             return
         stripped = text.rstrip(".,;:/")
         yield Mention(Value(Kind.ID, text=stripped.lower().lstrip("#")), start, start + len(stripped))

@@ -39,12 +39,12 @@ from spanproof.evaluators.layers.groundedness.model import (
 from spanproof.evaluators.layers.groundedness.solve.bind import Binding, Scored
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation
 from spanproof.evaluators.layers.groundedness.solve.match import Match
-from spanproof.evaluators.layers.groundedness.solve.names import agrees_with_subject, find_own_value
 from spanproof.evaluators.layers.groundedness.solve.printed import Printed
 from spanproof.evaluators.layers.groundedness.solve.relations import Settled
 from spanproof.evaluators.layers.groundedness.solve.requested import Derived, Op, Worked, find_worked
 from spanproof.evaluators.layers.groundedness.solve.solver import Solved
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinding
+from spanproof.evaluators.layers.groundedness.solve.subject import agrees_with_subject, find_own_value
 from spanproof.evaluators.layers.groundedness.sources.model import SourceKind
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind, Value, same_number
 from spanproof.evaluators.outcomes.known import numbers_in
@@ -221,7 +221,7 @@ def _value(
     own = None
     if certain is None and Rule.OTHER_RECORD in rules and not _is_worked_out(derivation, binding):
         own = find_own_value(binding, solved.read, solved.base, outputs_of(solved))
-    if own is not None and _tells_apart(frame):
+    if own is not None and _has_digits_enough(frame):
         certain = Refutation(Rule.OTHER_RECORD, Cause.OTHER_VALUE, Scored(own, Match.NONE, 0.0, 0.0, 1.0))
     elif own is not None or _is_of_other_row(binding, derivation, solved):
         probability = min(probability, limits.accept - _CERTAIN)
@@ -270,10 +270,12 @@ def _is_of_other_row(binding: Binding, derivation: Derivation, solved: Solved) -
 def _is_worked_out(derivation: Derivation, binding: Binding) -> bool:
     """Return whether a program without the facts that have the value gives it, and hardly by accident."""
     held = {each.fact for each in binding.equal}
-    return derivation.chance < _BY_ACCIDENT and any(held.isdisjoint(each.operands) for each in derivation.hits)
+    return derivation.chance < _BY_ACCIDENT and any(
+        held.isdisjoint(each.operands) for each in derivation.hits
+    )
 
 
-def _tells_apart(frame: Frame) -> bool:
+def _has_digits_enough(frame: Frame) -> bool:
     """Return whether a value has so many digits that another row does not have it by accident."""
     return frame.bound is Bound.EXACT and sum(each.isdigit() for each in frame.text) >= _FEWEST_DIGITS
 
