@@ -85,6 +85,9 @@ RENDERINGS = {
     "rich": lambda rows: drawn(rows, ("┏┳┓", "┃┃", "━")),
     "mysql": lambda rows: drawn(rows, ("+++", "||", "-")),
     "xml": xml,
+    "single blanks": lambda rows: "\n".join(" ".join(map(str, row)) for row in [COLUMNS, *rows]),
+    "equations": lambda rows: "\n".join(f"product={a} stock={b} price={c}" for a, b, c in rows),
+    "blocks": lambda rows: "\n---\n".join(f"product: {a}\nstock: {b}\nprice: {c}" for a, b, c in rows),
 }  # fmt: skip
 
 
@@ -175,3 +178,53 @@ def test_an_attribute_is_a_field_beside_the_text_of_its_element():
 def test_the_end_of_a_field_names_its_unit(name, written, unit, amount):
     (fact,) = read_facts([f'{{"{name}": {written}}}']).facts
     assert (fact.value.unit, round(fact.value.number, 6)) == (unit, amount)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("Oak: mean 64.9, n=25, failed=6\nElm: mean 71.3, n=28, failed=2", [
+            {"mean": 64.9, "n": 25, "failed": 6}, {"mean": 71.3, "n": 28, "failed": 2}]),
+        ("Oak: 12 tall, 3 felled - sold", [{"tall": 12, "felled": 3, "column 3": "sold"}]),
+        ("Oak - pickup 08:15 - $34.50, 2 pieces", [{"pickup": (8, 15, None), "column 2": 34.5, "pieces": 2}]),
+        ("== 4 failed, 212 passed ==", [{"failed": 4, "passed": 212}]),
+        ("Sat 19:30 stalls 42 circle 18 balcony 77", [{"stalls": 42, "circle": 18, "balcony": 77}]),
+        ('id=7 name="Ann Lee" share=0.25', [{"id": 7, "name": "ann lee", "share": 0.25}]),
+        ("Oak 12 3.5\nElm 9 2.5", [
+            {"column 1": "oak", "column 2": 12, "column 3": 3.5},
+            {"column 1": "elm", "column 2": 9, "column 3": 2.5}]),
+    ],
+)  # fmt: skip
+def test_lines_of_named_values_are_rows(text, rows):
+    base = read_facts([text])
+    found = {}
+    for fact in base.facts:
+        if fact.path and fact.role == "cell":
+            value = fact.value
+            found.setdefault(fact.record, {})[fact.field] = value.time or value.number or value.text
+    assert list(found.values()) == rows
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On Monday we sold 3 chairs, and 4 lamps; the rest is left.",
+        "2026-03-01 10:00:00 INFO loaded 12 rows, 3 skipped, none lost",
+        "We have 12 orders, 3 returns and 5 refunds.",
+    ],
+)
+def test_prose_is_no_row_of_named_values(text):
+    assert not [fact for fact in read_facts([text]).facts if fact.path and fact.role == "cell"]
+
+
+def test_what_is_said_above_and_below_an_aligned_table_is_no_row():
+    table = "NAME     READY   STATUS\ncart-1   1/1     Running\nmail-2   0/1     Failed"
+    text = f"$ list pods now\n{table}\n2 pods in all"
+    base = read_facts([text])
+    found = [text[fact.start : fact.end] for fact in base.facts if fact.path == ("STATUS",)]
+    assert found == ["Running", "Failed"]
+
+
+def test_blocks_that_begin_with_one_name_are_rows_of_one_table():
+    base = read_facts(["name: Ann\nage: 31\nname: Bo\nage: 40"])
+    assert [len(records) for records in base.groups.values()] == [2]

@@ -30,6 +30,9 @@ from spanproof.evaluators.layers.groundedness.values.scan import scan
         ("1m 05s", Kind.QUANTITY, 65, "time"),
         ("2 hours and 5 minutes", Kind.QUANTITY, 7500, "time"),
         ("28:47", Kind.QUANTITY, 1727, "time"),
+        ("four and a half hours", Kind.QUANTITY, 16200, "time"),
+        ("4h30m", Kind.QUANTITY, 16200, "time"),
+        ("2m05s", Kind.QUANTITY, 125, "time"),
         ("192 kbit/s", Kind.QUANTITY, 192_000, "bitrate"),
         ("72 km/h", Kind.QUANTITY, 72, "speed"),
     ],
@@ -78,3 +81,21 @@ def test_a_time_has_its_parts(text, time):
 def test_an_identifier_is_no_number(text):
     (mention,) = scan(text)
     assert mention.value.kind is Kind.ID
+
+
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ("December 18 to 22", [(None, 12, 18), (None, 12, 22)]),
+        ("18–22 December 2026", [(2026, 12, 18), (2026, 12, 22)]),
+        ("14, 15 and 18 July", [(None, 7, 14), (None, 7, 15), (None, 7, 18)]),
+        ("on 2 May 2026 and 3 guests", [(2026, 5, 2)]),
+    ],
+)
+def test_days_share_the_month_that_is_written_once(text, dates):
+    assert [mention.value.date for mention in scan(text) if mention.value.kind is Kind.DATE] == dates
+
+
+def test_times_in_brackets_are_times():
+    found = [mention.value.time for mention in scan("slots (8:30 am and 11:00 am)")]
+    assert found == [(8, 30, None), (11, 0, None)]

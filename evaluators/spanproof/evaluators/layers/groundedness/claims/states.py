@@ -22,6 +22,7 @@ from spanproof.evaluators.layers.groundedness.values.words import STOP, base_for
 State = tuple[str, ...]
 MAX_STATES = 60
 _MAX_LIVELY = 12
+_OF_STATES = frozenset(("status", "state", "stage", "phase", "condition", "health"))
 _BEFORE = 60
 
 
@@ -151,7 +152,10 @@ def _fields(base: FactBase) -> list[set[State]]:
         if len(fact.path) == 2:
             siblings[fact.path[:1]].add(_state(fact.path[1]))
     lively = [
-        set(found) for found in values.values() if 2 <= len(set(found)) <= min(_MAX_LIVELY, len(found) * 0.7)
+        set(found)
+        for path, found in values.items()
+        if 2 <= len(set(found)) <= _MAX_LIVELY
+        and (len(set(found)) <= len(found) * 0.7 or not _OF_STATES.isdisjoint(split_name(path[-1])))
     ]
     keys = [found for found in siblings.values() if 2 <= len(found) <= _MAX_LIVELY]
     return [{state for state in found if state and state[0] not in STOP} for found in (*lively, *keys)]

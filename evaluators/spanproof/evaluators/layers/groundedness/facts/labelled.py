@@ -90,7 +90,7 @@ def _equations(line: Line) -> Iterator[tuple[str, Cell]]:
 
 def _cells(line: Line, start: int) -> Iterator[tuple[str, Cell]]:
     """Yield the parts of a line with their names, which stand before or behind the values."""
-    text = line.text
+    text = line.text.rstrip(" =*#-")
     for match in [*_PARTS.finditer(text, start), None]:
         end = match.start() if match else len(text)
         low, high = start, end

@@ -32,7 +32,10 @@ from spanproof.evaluators.layers.groundedness.values.words import base_form, spl
 _MOST_FACTS, _MOST_OTHER, _FAR = 100, 2, 160
 _MARKS = re.compile(r"[\s\w(:=\"'’`*–—-]*")
 _PARTICIPLE = re.compile(r"\A,\s+\w+(?:ed|en|n|ing)\s+(?:by|in|at|to|from|for|on|with)\s+")
-_SUPPOSED = re.compile(r"\b(?:if|whether|unless|when|once|not|never|instead|rather|than|or)\b", re.IGNORECASE)
+_SUPPOSED = re.compile(
+    r"\b(?:if|whether|unless|when|once|not|never|instead|rather|than|or|should|would|could|may|might|will|can)\b",
+    re.IGNORECASE,
+)
 # "has open positions": a word before another is no state of the name before it.
 _ENDS = re.compile(
     r"[\s*`\"'’)]*(?:[^\w\s]|\Z|\b(?:and|but|with|while|since|as|at|in|on|by|for|from|to|because|so|though|which)\b)",
@@ -130,8 +133,8 @@ def settle_flags(read: AnswerFrames, base: FactBase, outputs: int) -> Iterator[S
     fields: dict[tuple[str, ...], list[Fact]] = defaultdict(list)
     for fact in base.by_kind[Kind.BOOL]:
         if fact.path and fact.source < outputs and fact.value.text in _YES_OR_NO:
-            words = (word for word in split_name(fact.field) if word not in _HELPERS)
-            fields[tuple(map(base_form, words))].append(fact)
+            named = (word for word in split_name(fact.field) if word not in _HELPERS)
+            fields[tuple(map(base_form, named))].append(fact)
     for at, (_, start, _) in enumerate(read.words):
         for name, facts in fields.items():
             words = read.words[at : at + len(name)]

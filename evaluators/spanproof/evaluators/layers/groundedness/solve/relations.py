@@ -61,6 +61,8 @@ _COPULA = re.compile(r"\b(?:is|are|was|were|be|been|remains?|has|have)\b", re.IG
 _RANKS = frozenset(map(base_form, str.split("rank ranking place position seed pick order number no id code")))
 _HEDGED = re.compile(r"\b(?:almost|nearly|not|practically|virtually|if|of the)\s+\Z", re.IGNORECASE)
 
+_TOTALS = frozenset(map(base_form, ["total", "totals", "sum", "all", "overall", "average", "mean"]))
+
 Key = tuple[float, ...]
 
 
@@ -113,6 +115,11 @@ class Tables:
         if group not in self._columns:
             self._columns[group] = list(self._read(group))
         return self._columns[group]
+
+    def is_total(self, record: int) -> bool:
+        """Return whether a row sums up the others."""
+        texts = (fact.value.text for fact in self.base.by_record[record] if fact.value.kind is Kind.TEXT)
+        return not _TOTALS.isdisjoint(texts)
 
     def _read(self, group: int) -> Iterator[_Column]:
         records = self.base.groups[group]
@@ -170,7 +177,8 @@ def _superlative(relation: Relation, tables: Tables) -> Settled | None:
         (member,) = members
         own, key = column.facts[member]
         among = _chosen(relation, tables, group, member)
-        held = [each for record, each in column.facts.items() if not among or record in among]
+        rows_of = [record for record in column.facts if record == member or not tables.is_total(record)]
+        held = [column.facts[record] for record in rows_of if not among or record in among]
         best, most = max(held, key=lambda each: _signed(each[1], relation.sign))
         holds = key == most
         # A word that no column has may choose among the rows: "the cheapest direct flight".
