@@ -22,6 +22,8 @@ cart-api-6d9f7c5b8-2xkq4     1/1     Running            0          6d
 stock-sync-7f64b9d5c-kp2zl   0/1     CrashLoopBackOff   37         3h
 mail-out-5c8d6f7799-t9vhs    1/1     Running            2          41m
 3 pods in all"""
+CLAIMS = "claim,amount,status\nC1,3200,paid\nC2,1850,denied\nC3,7400,open\nC4,5150,paid\nC5,2400,paid"
+ORDER = '{"order": "B-7", "currency": "GBP", "items": [{"name": "Rug", "price": 84.5}]}'
 CLOSED = (
     '[{"ticket": "S-4", "opened_at": "2026-03-02", "closed_at": "2026-03-05"},'
     ' {"ticket": "S-7", "opened_at": "2026-03-03", "closed_at": null}]'
@@ -46,6 +48,9 @@ CLOSED = (
         ('{"room": "12", "breakfast": true}', "Room 12: breakfast not included."),
         (FUNDS, "Alder rose by 4.1%."),
         (KILNS, "Two of the three kilns are firing."),
+        (KILNS, "Of the three kilns two are firing."),
+        (KILNS, "- K1: 48 pieces in shino"),
+        (ORDER, "The rug costs $84.50."),
         ("12 files changed, 5412 insertions(+), 7930 deletions(-)", "There are 7930 insertions."),
     ],
 )  # fmt: skip
@@ -72,6 +77,8 @@ def test_what_another_row_has_is_contradicted(output, answer):
         (PODS, "cart-api and mail-out are running, and 37 restarts are those of stock-sync."),
         ('{"pr": 1873, "merged": false}', "PR 1873 can be merged."),
         (KILNS, "One of the three kilns is idle."),
+        ('{"order": "B-7", "currency": "CAD", "total": 84.5}', "The order costs $84.50."),
+        (CLAIMS, "The paid claims come to $10,750."),
     ],
 )
 def test_what_the_words_leave_open_is_not_contradicted(output, answer):
@@ -98,6 +105,11 @@ def test_a_value_that_is_worked_out_of_another_row_is_not_borne_out():
     )
     wrong = ground([output], "KX-4 is overdue by 355 km.")
     assert wrong.verdict is not Verdict.GROUNDED
+
+
+def test_an_amount_in_another_unit_than_its_field_is_not_borne_out():
+    output = "line,trips,avg_delay_s\nRed,1240,95\nBlue,1180,52"
+    assert ground([output], "Red is late by 95 minutes on average.").verdict is not Verdict.GROUNDED
 
 
 def test_a_time_says_that_its_state_was_reached():

@@ -40,6 +40,7 @@ _MOST = 4
 _CHANGES = frozenset(
     map(base_form, ["change", "chg", "delta", "diff", "difference", "growth", "gain", "variance"])
 )
+_CURRENCY_FIELDS, _CODE = frozenset(("currency", "currency_code", "ccy")), 3
 _NEXT_WORD = re.compile(r" ([a-z]+)\b")
 _TOKEN = re.compile(r"[^\W_]+")
 _WORD = re.compile(r"[^\W_]|[\[\]{}|]")
@@ -327,6 +328,8 @@ def find_refutation(
         return Refutation(GroundednessRule.OTHER_SCALE, Cause.OTHER_VALUE, scaled)
     if not _is_exact(frame, in_outputs=bool(outputs)) or len(outputs) < len(binding.equal):
         return None
+    if outputs and all(_is_in_other_currency(frame.mention.value, each.fact, base) for each in outputs):
+        return Refutation(GroundednessRule.OTHER_SCALE, Cause.OTHER_VALUE, outputs[0])
     if outputs:
         way = find_way(frame, read)
         changes = all(each.fact.words & _CHANGES and each.fact.value.number * way < 0 for each in outputs)
@@ -355,6 +358,16 @@ def find_refutation(
     if result is not None and len(read.frames) == 1 and _replaces(frame.mention.value, result.fact.value):
         return Refutation(GroundednessRule.ONLY_VALUE, Cause.OTHER_VALUE, result)
     return None
+
+
+def _is_in_other_currency(said: Value, fact: Fact, base: FactBase) -> bool:
+    """Return whether a record, or one that it is in, names another currency than the stated amount is in."""
+    if said.kind is not Kind.MONEY or fact.value.kind is not Kind.NUMBER:
+        return False
+    named = (each for record in base.chain(fact.record) for each in base.by_record.get(record, ()))
+    code = next((each.value.text.upper() for each in named if each.field.lower() in _CURRENCY_FIELDS), "")
+    dollars = said.unit == "USD" and code.endswith("D")  # "$" is of several countries
+    return len(code) == _CODE and code != said.unit and not dollars
 
 
 def _is_mixed(result: Derived, base: FactBase) -> bool:

@@ -102,7 +102,11 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
         # A decrease of 5 is -5; a minus that no program gives makes another value.
         hit = (target >= 0 or result.value < 0) and (
             same_number(abs(target), value, width)
-            or (plain != target and same_number(abs(plain), value, width / frame.mention.value.factor))
+            or (
+                plain != target
+                and not _names_unit(result, frame)
+                and same_number(abs(plain), value, width / frame.mention.value.factor)
+            )
             or (
                 is_in_minor_units(frame.mention.value, value)
                 and result.operands
@@ -126,6 +130,12 @@ def derive(binding: Binding, read: AnswerFrames, binder: Binder, scopes: dict[in
     return Derivation(
         tuple(hits[:5]), tuple(misses[:5]), chances[0], choose_requested(ops, requested), chances[1]
     )
+
+
+def _names_unit(result: Derived, frame: Frame) -> bool:
+    """Return whether a result and a stated value are both in units: 95 seconds are no 95 minutes."""
+    kinds = {fact.value.kind for fact in result.operands}
+    return frame.mention.value.kind is Kind.QUANTITY and kinds == {Kind.QUANTITY}
 
 
 def _factor_of(result: Derived) -> float:

@@ -106,6 +106,9 @@ def _numbers(frame: Frame, said: Value, known: Value, fact: Fact) -> Match:
         if match is Match.UNSCALED:
             if said.factor == 1.0 and fact.factor == 1.0:
                 continue
+            # Both name their units: 95 seconds are no 95 minutes.
+            if said.kind is known.kind is Kind.QUANTITY and said.factor != known.factor:
+                continue
             if fact.known_scale and said.scale != 1.0 and fact.factor != said.scale:
                 continue
         if match is Match.FRACTION and (

@@ -24,6 +24,7 @@ from spanproof.evaluators.layers.groundedness.solve.subject import (
     find_subject,
     own_facts,
     row_at,
+    rows_in,
     words_that,
 )
 from spanproof.evaluators.layers.groundedness.values.model import Kind
@@ -45,6 +46,8 @@ _COPULA = re.compile(
     r"\b(?:is|are|was|were|remains?)(?:\s+not|n['’]t)?(?:\s+(?:still|now|currently|also|already|marked|listed|as|the))*\s+\Z",
     re.IGNORECASE,
 )
+_LIST_MARK = re.compile(r"\s*(?:[-*•]|\d+[.)])?\s*[*_`\"'#]*")
+_HEADS = re.compile(r"[*_`\"']*\s*(?::|[-–—]\s)")
 _NEGATED = re.compile(r"\bnot\b|n['’]t\b", re.IGNORECASE)
 _YES_OR_NO = frozenset(("true", "false", "yes", "no"))
 _HELPERS = frozenset(("is", "has", "included", "available", "allowed"))
@@ -60,6 +63,40 @@ def settle_names(read: AnswerFrames, base: FactBase, outputs: int) -> Iterator[S
             own = _find_own(one, two, base, outputs) or _find_own(two, one, base, outputs)
             if own is not None:
                 yield _other_row(one.start, two.end, own)
+
+
+def settle_listed(read: AnswerFrames, base: FactBase, outputs: int) -> Iterator[Settled]:
+    """Yield each name in a line that another name heads, whose row has another there: "- A: from B"."""
+    for said in read.anchors:
+        line = read.lines[read.line_at(said.start)]
+        heads = [
+            each for each in read.anchors if line.start <= each.start < said.start and each.kind in NAMES
+        ]
+        field = field_of([each for each in _in_tables(said, base) if each.source < outputs], base)
+        if (
+            not heads
+            or field is None
+            or said.kind not in NAMES
+            or SOFT.search(read.answer[line.start : line.end])
+        ):
+            continue
+        between = read.answer[heads[0].end : said.start]
+        opens = _LIST_MARK.fullmatch(read.answer, line.start, heads[0].start)
+        rows = rows_in(heads[0], base, field)
+        if not opens or not _HEADS.match(between) or len(rows) != 1 or _SUPPOSED.search(between):
+            continue
+        (row,) = rows
+        own = own_facts(row, field, base)
+        others = any(rows_in(each, base, field) - rows for each in heads[1:])
+        if len(own) == 1 and own[0].value.kind in NAMES and not others and not _has(said, row, base):
+            yield _other_row(said.start, said.end, own[0])
+
+
+def _has(name: Anchor, row: int, base: FactBase) -> bool:
+    """Return whether a row, or what is in it or what it is in, has a name."""
+    return any(row in base.chain(record) for record in name.records) or not name.records.isdisjoint(
+        base.chain(row)
+    )
 
 
 def _other_row(start: int, end: int, own: Fact) -> Settled:

@@ -55,6 +55,10 @@ _ALL = re.compile(
     r"(?P<between>[^.;:\n]*)\Z",
     re.IGNORECASE,
 )
+_OF_ROWS = re.compile(
+    rf"[\s,*-]*\bof\s+(?:the|your|our|these|its|all)\s+(?P<rows>\d{{1,3}}|{'|'.join(_NUMBERS)})\b",
+    re.IGNORECASE,
+)
 _EXCEPT = re.compile(r"\b(?:except|apart from|other than|besides|but)\b", re.IGNORECASE)
 _COPULA = re.compile(r"\b(?:is|are|was|were|be|been|remains?|has|have)\b", re.IGNORECASE)
 # The first rank is the highest and the least at once.
@@ -331,13 +335,16 @@ def settle_quantifiers(
         start, end = claim.frame.mention.start, claim.frame.mention.end
         low, high = read.sentence_at(claim.frame.line, start)
         breaks = [low, *(place for place in clause_breaks(read.answer, low, start) if place < start)]
-        match = _ALL.search(read.answer[max(breaks) : start])
+        # "Of the three kilns two are firing": the first number says of how many.
+        front = _OF_ROWS.match(read.answer, max(breaks), start)
+        begin = front.end() if front is not None else max(breaks)
+        match = _ALL.search(read.answer[begin:start])
         sentence = read.answer[low:high]
         if match is None or SOFT.search(sentence) or _EXCEPT.search(sentence):
             continue
         if not _COPULA.search(match.group("between")):
             continue
-        if _HEDGED.search(read.answer[max(breaks) : max(breaks) + match.start()]):
+        if _HEDGED.search(read.answer[begin : begin + match.start()]):
             continue
         rows = _rows_of_state(claim, binder, tables)
         if rows is None:
@@ -351,6 +358,7 @@ def settle_quantifiers(
         against = [fact for fact, holds in states if holds == nothing]
         if (count := _number(word)) is not None:
             held = [fact for fact, holds in states if holds]
+            among = among or next((each["rows"] for each in _OF_ROWS.finditer(read.answer, low, start)), None)
             if (among and _number(among) != len(states)) or (not among and _chosen_by(claim, tables, group)):
                 continue
             against = [] if len(held) == count else held or [states[0][0]]

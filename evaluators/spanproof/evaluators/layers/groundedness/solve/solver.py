@@ -21,7 +21,12 @@ from spanproof.evaluators.layers.groundedness.facts.base import FactBase
 from spanproof.evaluators.layers.groundedness.facts.read import read_facts
 from spanproof.evaluators.layers.groundedness.solve.bind import Binder, Binding
 from spanproof.evaluators.layers.groundedness.solve.derive import Derivation, derive
-from spanproof.evaluators.layers.groundedness.solve.names import settle_flags, settle_names, settle_states
+from spanproof.evaluators.layers.groundedness.solve.names import (
+    settle_flags,
+    settle_listed,
+    settle_names,
+    settle_states,
+)
 from spanproof.evaluators.layers.groundedness.solve.printed import Printed, find_printed
 from spanproof.evaluators.layers.groundedness.solve.relations import (
     Settled,
@@ -84,6 +89,7 @@ def solve(
         *settle_periods(find_period_relations(read), tables),
         *settle_quantifiers(stated, read, holder, tables),
         *settle_names(read, base, outputs),
+        *settle_listed(read, base, outputs),
         *settle_states(stated, holder, outputs),
         *settle_flags(read, base, outputs),
     ]

@@ -89,7 +89,7 @@ def own_facts(row: int | None, field: Field, base: FactBase) -> list[Fact]:
 def find_subject(start: int, end: int, read: AnswerFrames, base: FactBase, field: Field) -> int | None:
     """Return the row of a field's table that a part of the answer is said of."""
     low, high = read.sentence_at(read.line_at(start), start)
-    names = [(each, _rows_in(each, base, field)) for each in read.anchors if low <= each.start < high]
+    names = [(each, rows_in(each, base, field)) for each in read.anchors if low <= each.start < high]
     before = [(each, rows) for each, rows in names if rows and each.end <= start]
     behind = next(((each, rows) for each, rows in names if rows and each.start >= end), None)
     gap = read.answer[before[-1][0].end : start].strip(" \t*`\"'") if before else None
@@ -136,7 +136,7 @@ def _only(rows: set[int]) -> int | None:
     return next(iter(rows)) if len(rows) == 1 else None
 
 
-def _rows_in(anchor: Anchor, base: FactBase, field: Field) -> set[int]:
+def rows_in(anchor: Anchor, base: FactBase, field: Field) -> set[int]:
     """Return the rows of a field's table that a name in another field names."""
     return {
         row

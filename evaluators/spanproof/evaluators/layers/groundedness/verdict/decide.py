@@ -68,7 +68,7 @@ _BEHIND_DENIAL = 40
 """A state so near behind a denial is what is denied: its own claim settles it."""
 _BY_ACCIDENT = 0.05
 _UNMISTAKABLE = 0.8
-_FEWEST_DIGITS, _MOST_TIMES = 2, 20
+_FEWEST_DIGITS, _MOST_TIMES, _MOST_SUMMED = 2, 20, 10
 _GIVEN = 0.7
 _KNOWN_NAME = 0.9
 """An identifier that a source has is a name of something: whether it is the right one, the values by it show."""  # noqa: E501
@@ -443,11 +443,27 @@ def _is_sum_in_record(binding: Binding, solved: Solved) -> bool:
         if _is_output(each.fact, solved) and each.fact.value.kind in NUMERIC:
             cell = solved.base.texts[each.fact.source][slice(*each.fact.cell)]
             amounts.setdefault(each.fact.record, set()).update(map(float, numbers_in(cell)))
-    return any(
+    return _is_sum_in_column(binding, solved) or any(
         same_number(said.amount, result, said.step / said.factor)
         for found in amounts.values()
         for one, two in combinations(sorted(found), 2)
         for result in (one + two, two - one)
+    )
+
+
+def _is_sum_in_column(binding: Binding, solved: Solved) -> bool:
+    """Return whether some values of one field come to the stated one: what the paid claims amount to."""
+    said = binding.frame.mention.value
+    columns: dict[tuple[str, ...], list[float]] = {}
+    for each in binding.other:
+        if _is_output(each.fact, solved) and each.fact.path and each.fact.value.kind in NUMERIC:
+            columns.setdefault(each.fact.path, []).append(each.fact.value.number * each.fact.factor)
+    return any(
+        same_number(said.number, sum(chosen), said.step)
+        for numbers in columns.values()
+        if len(numbers) <= _MOST_SUMMED
+        for count in range(3, len(numbers) + 1)
+        for chosen in combinations(numbers, count)
     )
 
 
