@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase
 from spanproof.evaluators.layers.groundedness.values.model import Kind, Mention, same_date
@@ -12,9 +13,8 @@ from spanproof.evaluators.layers.groundedness.values.words import STOP, base_for
 MAX_ANCHORS = 400
 _MAX_FACTS = 200
 _MOST = 2000
-_HYPHENATED = re.compile(
-    r"(?<![\w-])[^\W\d]\w+(?:-\w+)+(?![\w-])"
-)  # `pdf-render` of `pdf-render-5c8d6f7799-t9vhs`
+# `pdf-render` of `pdf-render-5c8d6f7799-t9vhs`
+_HYPHENATED = re.compile(r"(?<![\w-])[^\W\d]\w+(?:-\w+)+(?![\w-])")
 _DAY = re.compile(r"(?:\b(?:the|and|or)|,)\s+(?P<day>[1-3]?\d)(?:st|nd|rd|th)\b")
 _STRENGTH = {
     Kind.ID: 1.0,
@@ -114,7 +114,7 @@ def _values(answer: str, mentions: list[Mention], base: FactBase) -> list[Anchor
         if facts:
             found.append(_made(mention.start, mention.end, kind, facts))
     taken = {(each.start, each.end) for each in found}
-    for match in _HYPHENATED.finditer(answer):
+    for match in islice(_HYPHENATED.finditer(answer), MAX_ANCHORS):
         names = {
             fact.value.text
             for fact in base.by_kind[Kind.ID][:_MOST]
@@ -124,7 +124,7 @@ def _values(answer: str, mentions: list[Mention], base: FactBase) -> list[Anchor
             facts = [fact for fact in base.by_kind[Kind.ID][:_MOST] if fact.value.text in names]
             found.append(_made(*match.span(), Kind.ID, facts))
     days = [fact for fact in base.by_kind[Kind.DATE][:2000] if fact.value.date and fact.value.date[2]]
-    for match in _DAY.finditer(answer) if days else ():
+    for match in islice(_DAY.finditer(answer), MAX_ANCHORS) if days else ():
         facts = [fact for fact in days if fact.value.date and fact.value.date[2] == int(match["day"])]
         if facts and not any(
             each.start <= match.start("day") < each.end for each in mentions if each.value.kind is Kind.DATE

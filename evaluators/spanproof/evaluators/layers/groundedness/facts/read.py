@@ -7,6 +7,7 @@ characters are read, and of a base so many facts; `FactBase.cut` says that there
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 
@@ -32,6 +33,7 @@ _ELEMENT = re.compile(r"<(?=[A-Za-z_?!])")
 _OPENS = re.compile(r"(?m)(?:^|[:=>]\s*|^\s+|\s)(?=[{\[]|\w+\(\w+=)")
 # The colon of "at 19:45" parts nothing.
 _PARTS = r"(?:=|(?<!\d):|:(?!\d))"
+_NAME_END = re.compile(rf"\s*{_PARTS}\s*")
 _PAIR_LINE = re.compile(rf"^\s*[^\W\d][\w ./()-]{{0,40}}?\s*{_PARTS}\s*\S")
 
 
@@ -100,6 +102,7 @@ def _literal_in(text: str, at: int, end: int) -> tuple[Node, int, int] | None:
 def _read_lines(base: FactBase, source: int, lines: list[Line], parent: int | None, about: str) -> None:
     at = above_table = 0
     first, blocks = "", dict[str, int]()
+    named: Counter[str] | None = None
     while at < len(lines):
         if not lines[at].text.strip():
             at += 1
@@ -124,11 +127,12 @@ def _read_lines(base: FactBase, source: int, lines: list[Line], parent: int | No
         elif pairs >= 2:
             record = -1
             for line in lines[at : at + pairs]:
-                name, value = re.split(rf"\s*{_PARTS}\s*", line.text, maxsplit=1)
+                name, value = _NAME_END.split(line.text, maxsplit=1)
                 if record < 0 or name == first:
                     # Blocks that begin with the same name are rows: one a person, one a service.
                     first = name if record < 0 else first
-                    if first not in blocks and sum(each.text.startswith(first) for each in lines) > 1:
+                    named = named or Counter(_NAME_END.split(each.text, maxsplit=1)[0] for each in lines)
+                    if first not in blocks and named[first] > 1:
                         blocks[first] = base.new_group("")
                     record = base.new_record(
                         source, parent, line.start, lines[at + pairs - 1].start, blocks.get(first)

@@ -115,6 +115,8 @@ class Binder:
     def _others(self, frame: Frame) -> list[Fact]:
         """Return the facts that are in no column and could be meant by a frame."""
         value = frame.mention.value
+        if value.kind is Kind.ID and not value.text.isdigit():
+            return []
         if value.kind is Kind.ID:
             # `#2044` is the issue whose number is 2044.
             return [

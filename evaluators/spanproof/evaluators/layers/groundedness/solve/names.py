@@ -20,6 +20,7 @@ from spanproof.evaluators.layers.groundedness.solve.relations import Settled
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinder
 from spanproof.evaluators.layers.groundedness.solve.subject import (
     NAMES,
+    Field,
     field_of,
     find_subject,
     own_facts,
@@ -30,7 +31,7 @@ from spanproof.evaluators.layers.groundedness.solve.subject import (
 from spanproof.evaluators.layers.groundedness.values.model import Kind
 from spanproof.evaluators.layers.groundedness.values.words import base_form, split_name, word_spans
 
-_MOST_FACTS, _MOST_OTHER, _FAR = 100, 2, 160
+_MOST_FACTS, _MOST_OTHER, _FAR, _MOST_WORDS, _MOST_NAMES = 100, 2, 160, 4, 12
 _MARKS = re.compile(r"[\s\w(:=\"'’`*–—-]*")
 _PARTICIPLE = re.compile(r"\A,\s+\w+(?:ed|en|n|ing)\s+(?:by|in|at|to|from|for|on|with)\s+")
 _SUPPOSED = re.compile(
@@ -167,29 +168,31 @@ def settle_states(claims: Sequence[StateClaim], binder: StateBinder, outputs: in
 
 def settle_flags(read: AnswerFrames, base: FactBase, outputs: int) -> Iterator[Settled]:
     """Yield what is said to be so or not, where a field of that name says yes or no: "is not irrigated"."""
-    fields: dict[tuple[str, ...], list[Fact]] = defaultdict(list)
+    flags: dict[tuple[str, ...], list[Fact]] = defaultdict(list)
     for fact in base.by_kind[Kind.BOOL]:
         if fact.path and fact.source < outputs and fact.value.text in _YES_OR_NO:
             named = (word for word in split_name(fact.field) if word not in _HELPERS)
-            fields[tuple(map(base_form, named))].append(fact)
+            flags[tuple(map(base_form, named))].append(fact)
+    fields = {name: field_of(facts, base) for name, facts in flags.items()}
+    longest = min(_MOST_WORDS, max(map(len, flags), default=0))
     for at, (_, start, _) in enumerate(read.words):
-        for name, facts in fields.items():
-            words = read.words[at : at + len(name)]
-            if name and tuple(word for word, _, _ in words) == name:
-                settled = _settle_flag(start, words[-1][2], facts, read, base)
+        for length in range(1, longest + 1):
+            words = read.words[at : at + length]
+            name = tuple(word for word, _, _ in words)
+            if name in flags:
+                settled = _settle_flag(start, words[-1][2], flags[name], fields[name], read, base)
                 if settled is not None:
                     yield settled
 
 
 def _settle_flag(
-    start: int, end: int, facts: Sequence[Fact], read: AnswerFrames, base: FactBase
+    start: int, end: int, facts: Sequence[Fact], field: Field | None, read: AnswerFrames, base: FactBase
 ) -> Settled | None:
     """Return whether a flag that is named says what the answer says: "is irrigated", "breakfast included"."""
     copula = _COPULA.search(read.answer, max(0, start - _FAR), start)
     said = copula or _INCLUDED.match(read.answer, end)
     if said is None:
         return None
-    field = field_of(facts, base)
     row = find_subject(min(start, said.start()), end, read, base, field) if field is not None else None
     own = facts if len(facts) == 1 else [fact for fact in facts if row_at(fact.record, base)[1] == row]
     if len(own) != 1:

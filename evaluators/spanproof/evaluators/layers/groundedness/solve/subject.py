@@ -21,7 +21,7 @@ from spanproof.evaluators.layers.groundedness.values.words import base_form, wor
 NAMES = (Kind.ID, Kind.TEXT)
 Field = tuple[int, tuple[str, ...]]
 """A table or list, and a field of its rows."""
-_FAR, _NEAR = 160, 3
+_FAR, _NEAR, _NEAREST = 160, 3, 8
 _COORDINATED = re.compile(r"\s*(?:,|&|/|,?\s*\b(?:and|or)\b)\s*(?:the\s+)?", re.IGNORECASE)
 _AND_MORE = re.compile(r"\s*(?:and\b|&|or\b)\s*[A-Z0-9]")
 _BELONGS = re.compile(
@@ -89,9 +89,11 @@ def own_facts(row: int | None, field: Field, base: FactBase) -> list[Fact]:
 def find_subject(start: int, end: int, read: AnswerFrames, base: FactBase, field: Field) -> int | None:
     """Return the row of a field's table that a part of the answer is said of."""
     low, high = read.sentence_at(read.line_at(start), start)
-    names = [(each, rows_in(each, base, field)) for each in read.anchors if low <= each.start < high]
-    before = [(each, rows) for each, rows in names if rows and each.end <= start]
-    behind = next(((each, rows) for each, rows in names if rows and each.start >= end), None)
+    names = [each for each in read.anchors if low <= each.start < high]
+    near = [each for each in names if each.end <= start][-_NEAREST:]
+    before = [(each, rows) for each in near if (rows := rows_in(each, base, field))]
+    after = [each for each in names if each.start >= end][:_NEAREST]
+    behind = next(((each, rows) for each in after if (rows := rows_in(each, base, field))), None)
     gap = read.answer[before[-1][0].end : start].strip(" \t*`\"'") if before else None
     if not (gap == "(" and _CLOSED.match(read.answer, end)) and _COMPARED.search(read.answer, low, high):
         return None
