@@ -88,15 +88,14 @@ def test_what_the_words_leave_open_is_not_contradicted(output, answer):
 @pytest.mark.parametrize(
     ("output", "answer"),
     [
-        (KILNS, "K2 is vented by the hood."),
+        (KILNS, "K1 is vented, K2 is not vented."),
         (FERRIES, "Terna has 95 seats and takes 12 cars."),
         (PODS, "stock-sync has restarted 37 times."),
         ("=== 2 failed, 347 passed, 6 skipped in 13.4s ===", "Of 355 tests 2 failed."),
     ],
 )
-def test_no_rule_accuses_what_the_row_has(output, answer):
-    rules = {claim.rule for claim in ground([output], answer).claims if claim.verdict is Verdict.CONTRADICTED}
-    assert not rules - {Rule.FLAG}
+def test_what_the_row_has_is_not_contradicted(output, answer):
+    assert all(claim.verdict is not Verdict.CONTRADICTED for claim in ground([output], answer).claims)
 
 
 def test_a_value_that_is_worked_out_of_another_row_is_not_borne_out():

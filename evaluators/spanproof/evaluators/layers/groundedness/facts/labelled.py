@@ -38,7 +38,7 @@ _OF_TAIL = re.compile(r"(?P<name>[A-Za-z_]+)[:=]?\s+(?P<value>\S+)")
 
 @dataclass(frozen=True, slots=True)
 class LabelledRow:
-    """A line's label and its cells by name; a part without a name is a cell without one."""
+    """A line's label, where it has one, and its cells with their names, which may be empty."""
 
     line: Line
     label: Cell | None

@@ -21,6 +21,7 @@ from spanproof.evaluators.layers.groundedness.facts.base import Fact, FactBase, 
 from spanproof.evaluators.layers.groundedness.model import ClaimKind
 from spanproof.evaluators.layers.groundedness.solve.states import StateBinder
 from spanproof.evaluators.layers.groundedness.values.model import NUMERIC, Kind
+from spanproof.evaluators.layers.groundedness.values.scan import NUMBER_WORDS
 from spanproof.evaluators.layers.groundedness.values.words import (
     STOP,
     base_form,
@@ -35,21 +36,7 @@ _NAMED, _CHOSEN = 0.6, 0.4
 _GENERIC = frozenset(
     map(base_form, ["one", "option", "product", "item", "row", "entry", "value", "result", "record", "all", "other", "overall", "every", "listed", "available", "found", "returned", "rated", "ranked", "rate", "percentage", "level", "figure"])  # noqa: E501
 )  # fmt: skip
-_NUMBERS = (
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-)
+_NUMBERS = NUMBER_WORDS[:13]
 _ALL = re.compile(
     rf"\b(?P<word>all|every|each|none|no|\d{{1,3}}(?![\d.,%:-])|{'|'.join(_NUMBERS)})\b(?:\s+of\s+(?:the|your|our|these|its)\s+(?P<rows>\d{{1,3}}|{'|'.join(_NUMBERS)})\b)?"
     r"(?P<between>[^.;:\n]*)\Z",

@@ -32,12 +32,11 @@ _SCALES = {
     "million": 1e6, "mio": 1e6, "millionen": 1e6, "millones": 1e6, "milhões": 1e6, "bn": 1e9, "b": 1e9,
     "billion": 1e9, "mrd": 1e9, "milliarden": 1e9, "milliard": 1e9, "trillion": 1e12, "crore": 1e7, "lakh": 1e5,  # noqa: E501
 }  # fmt: skip
-_SPELLED = {
-    word: number
-    for number, word in enumerate(
-        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"]  # noqa: E501
-    )
-} | {
+NUMBER_WORDS = str.split(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen twenty"
+)
+_SPELLED = {word: number for number, word in enumerate(NUMBER_WORDS)} | {
     "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
     "hundred": 100, "dozen": 12, "once": 1, "twice": 2, "both": 2, "half": 0.5, "single": 1,
 }  # fmt: skip
@@ -403,7 +402,7 @@ def _spelled(match: re.Match[str]) -> Mention:
 
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_SMALL = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_SMALL = NUMBER_WORDS[:11]
 _RELATIVE = re.compile(
     rf"""\b(?:(?P<near>today|tonight|tomorrow|yesterday)
     |in\s+(?P<in>\d{{1,3}}|{"|".join(_SMALL)})\s+(?P<in_unit>days?|weeks?)\b(?!\s+ago)

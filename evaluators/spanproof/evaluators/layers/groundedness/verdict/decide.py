@@ -220,7 +220,7 @@ def _value(
         certain = None
     own = None
     if certain is None and Rule.OTHER_RECORD in rules and not _is_worked_out(derivation, binding):
-        own = find_own_value(binding, solved.read, solved.base, outputs_of(solved))
+        own = find_own_value(binding, solved.read, solved.base, _outputs_of(solved))
     if own is not None and _has_digits_enough(frame):
         certain = Refutation(Rule.OTHER_RECORD, Cause.OTHER_VALUE, Scored(own, Match.NONE, 0.0, 0.0, 1.0))
     elif own is not None or _is_of_other_row(binding, derivation, solved):
@@ -254,7 +254,7 @@ def _value(
     )
 
 
-def outputs_of(solved: Solved) -> int:
+def _outputs_of(solved: Solved) -> int:
     """Return how many sources are outputs: they come first."""
     return sum(source.kind in _OUTPUTS for source in solved.sources)
 
