@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -125,27 +126,56 @@ def test_a_supervisor_that_cannot_be_started_leaves_no_descriptor() -> None:
 
 
 def test_a_supervisor_whose_zygote_dies_while_it_makes_a_guest_ends_and_is_replaced() -> None:
-    before = descendants(os.getpid())
     with JailSandbox() as sandbox:
-        # What lies in the box takes a while to be taken away, and only then is the next guest requested.
-        source = "for number in range(1_000): open(f'{number}', 'w').write('x' * 30_000)"
-        source += "\nimport sys; sys.stdout.write('done')"
-        sandbox.run(Program("python", "pass"))
-        (zygote,) = [pid for pid in descendants(os.getpid(), but=before) if is_zygote(pid)]
-        supervisor = supervisor_beside(zygote)
-        for _ in range(ROUNDS):
-            assert sandbox.run(Program("python", source, limits=Limits(wall_s=HANGS_S))).stdout == "done"
-            os.kill(zygote, signal.SIGSTOP)
-            assert comes(
-                lambda: Path(f"/proc/{zygote}/stat").read_text().rpartition(")")[2].split()[0] == "T"
-            )
-            if not descendants(zygote):
-                break
-            os.kill(zygote, signal.SIGCONT)  # it was quicker: the next guest is there
+        zygote, supervisor = _stop_zygote_between_runs(sandbox)
         time.sleep(0.5)  # for the supervisor to ask it; one that has not yet done so gets the same answer
         os.kill(zygote, signal.SIGKILL)
         assert gone({supervisor})
         assert sandbox.run(Program("python", "print(1)")).stdout == "1\n"
+
+
+@pytest.mark.parametrize("killed", ["zygote", "supervisor"])
+def test_a_program_given_to_a_supervisor_that_ends_before_it_begins_is_run_by_another(killed: str) -> None:
+    with JailSandbox() as sandbox, ThreadPoolExecutor(1) as pool:
+        zygote, supervisor = _stop_zygote_between_runs(sandbox)
+        waiting = pool.submit(sandbox.run, Program("python", "print(1)"))
+        time.sleep(0.5)  # for the program to be sent; one that was not is run by another supervisor too
+        os.kill(zygote if killed == "zygote" else supervisor, signal.SIGKILL)
+        assert waiting.result().stdout == "1\n"
+        with suppress(ProcessLookupError):
+            os.kill(zygote, signal.SIGCONT)  # it is stopped, and its supervisor is reaped after it
+        assert gone({supervisor})
+
+
+def test_a_session_given_to_a_supervisor_that_ends_before_it_begins_is_held_by_another() -> None:
+    with JailSandbox() as sandbox, ThreadPoolExecutor(1) as pool:
+        zygote, supervisor = _stop_zygote_between_runs(sandbox)
+        waiting = pool.submit(sandbox.session, SessionSpec(), lambda _call: ToolAnswer())
+        time.sleep(0.5)
+        os.kill(zygote, signal.SIGKILL)
+        session = waiting.result()
+        assert session.execute("print(1)").stdout == "1\n"
+        session.close()
+        assert gone({supervisor})
+
+
+def _stop_zygote_between_runs(sandbox: JailSandbox) -> tuple[int, int]:
+    """Run a program, and stop the zygote before it has made the next guest; it and its supervisor."""
+    before = descendants(os.getpid())
+    # What lies in the box takes a while to be taken away, and only then is the next guest requested.
+    source = "for number in range(1_000): open(f'{number}', 'w').write('x' * 30_000)"
+    source += "\nimport sys; sys.stdout.write('done')"
+    sandbox.run(Program("python", "pass"))
+    (zygote,) = [pid for pid in descendants(os.getpid(), but=before) if is_zygote(pid)]
+    supervisor = supervisor_beside(zygote)
+    for _ in range(ROUNDS):
+        assert sandbox.run(Program("python", source, limits=Limits(wall_s=HANGS_S))).stdout == "done"
+        os.kill(zygote, signal.SIGSTOP)
+        assert comes(lambda: Path(f"/proc/{zygote}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+        if not descendants(zygote):
+            break
+        os.kill(zygote, signal.SIGCONT)  # it was quicker: the next guest is there
+    return zygote, supervisor
 
 
 def test_a_zygote_that_is_killed_for_want_of_memory_takes_nothing_along() -> None:

@@ -6,14 +6,15 @@ time; one that breaks is dropped and replaced. See docs/sandbox.md for what the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from queue import SimpleQueue
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from spanproof.sandbox.backend import AnswerTool, Availability, Sandbox, Session
 from spanproof.sandbox.backends.jail import probe
 from spanproof.sandbox.backends.jail.build_sandbox import run_in_build_sandbox
+from spanproof.sandbox.backends.jail.forkserver.host import JobNotBegun
 from spanproof.sandbox.backends.jail.leftovers import remove_leftovers
 from spanproof.sandbox.backends.jail.namespaces.host_paths import may_exist_on_host
 from spanproof.sandbox.backends.jail.pool import (
@@ -35,6 +36,7 @@ from spanproof.sandbox.model import Execution, PackageSet, Program, SessionSpec,
 from spanproof.sandbox.toolchains import TOOLCHAINS, StartCounts, build_script, read_outcome
 
 _GRACE_S = 15.0
+_Result = TypeVar("_Result")
 
 
 class JailSandbox(Sandbox):
@@ -74,7 +76,7 @@ class JailSandbox(Sandbox):
         kind = self._kind_with(program.fixtures.packages) or select_kind(program)
         self._turns.get()
         try:
-            answer = self._answer(header, parts, program, kind)
+            answer = _retry_job_not_begun(lambda: self._answer(header, parts, program, kind))
         finally:
             self._turns.put(None)
         execution = build_execution(
@@ -105,6 +107,11 @@ class JailSandbox(Sandbox):
         check_files(spec.files)
         job = build_session_job(spec)
         kind = select_session_kind(spec, self._kind_with(spec.fixtures.packages))
+        return _retry_job_not_begun(lambda: self._start_session(job, kind, spec, answer))
+
+    def _start_session(
+        self, job: tuple[Header, list[bytes]], kind: Kind, spec: SessionSpec, answer: AnswerTool
+    ) -> JailSession:
         supervisor = self._pool.take(kind)
         loan = Loan(supervisor, lambda: self._pool.give_back(kind, supervisor), supervisor.close)
         return JailSession(loan, job, spec, answer, may_exist_on_host)
@@ -123,6 +130,14 @@ class JailSandbox(Sandbox):
         if packages is None:
             return None
         return select_environment_kind(self._leases.of(packages).path, packages.ecosystem)
+
+
+def _retry_job_not_begun(run: Callable[[], _Result]) -> _Result:
+    """Run a job, and once more where its supervisor ended over the program before it."""
+    try:
+        return run()
+    except JobNotBegun:
+        return run()
 
 
 def _interpreter(program: Program) -> str:

@@ -58,6 +58,10 @@ def guest_environment(hash_seed: int = 0) -> dict[str, str]:
     }
 
 
+class JobNotBegun(SandboxBroken):
+    """The supervisor ended over what was before the job; another may take it."""
+
+
 class SupervisorLink:
     """The host's end of one supervisor. Not thread-safe: one caller at a time."""
 
@@ -73,19 +77,20 @@ class SupervisorLink:
         """Send a frame.
 
         Raises:
-            SandboxBroken: the supervisor is gone.
+            JobNotBegun: the supervisor is gone.
         """
         try:
             self._stream.settimeout(_SUPERVISOR_START_S)
             self._stream.sendall(encode(header, parts))
         except OSError as failure:
-            raise SandboxBroken(f"a jail supervisor is gone: {failure}") from failure
+            raise JobNotBegun(f"a jail supervisor is gone: {failure}") from failure
 
     def receive(self, timeout_s: float) -> Frame:
         """Wait for a frame.
 
         Raises:
             SandboxSilent: it gave no answer in time.
+            JobNotBegun: it failed while no program was at work.
             SandboxBroken: the supervisor is gone, or not itself.
         """
         self._stream.settimeout(timeout_s)
@@ -93,10 +98,13 @@ class SupervisorLink:
             frame = receive(self._stream, self._decoder)
         except TimeoutError:
             raise SandboxSilent(f"a jail supervisor did not answer within {timeout_s:.0f} s") from None
+        except ConnectionResetError as failure:  # it has ended with something unread
+            raise JobNotBegun(f"a jail supervisor ended: {failure}") from failure
         except (EOFError, BadFrame, OSError) as failure:
             raise SandboxBroken(f"a jail supervisor ended: {failure}") from failure
         if frame.header.get("kind") == "broken":
-            raise SandboxBroken(f"a jail supervisor failed: {frame.header.get('reason')}")
+            kind = SandboxBroken if frame.header.get("at_work") else JobNotBegun
+            raise kind(f"a jail supervisor failed: {frame.header.get('reason')}")
         return frame
 
     @property

@@ -12,6 +12,7 @@ import os
 import select
 import signal
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -70,6 +71,8 @@ class Supervisor:
         self._links = Links(channel, self._decoder, isolation, group, way_out)
         self._bounds: tree.Bounds | None = None
         self._has_box = False
+        self.at_work = False
+        """Whether a program has begun whose result has not been sent."""
 
     def serve(self) -> None:
         """Arm a guest, take a job, run it, and again."""
@@ -87,11 +90,13 @@ class Supervisor:
             self._fix(frame, armed)
             self._watcher.fixtures = armed.fixtures
             self._prepare(frame)
+            self.at_work = True
             kind = SessionRun if frame.header["language"] == "session" else Run
             run = kind(frame, armed, self._links)
             run.start()
             header, parts = run.finish()  # nothing of the program runs any more
             self._channel.sendall(encode(header, parts))
+            self.at_work = False
             armed = self._follow(run, armed)
             if "ahead" in frame.header:
                 armed = self._start_ahead(frame.header, armed)
@@ -216,13 +221,23 @@ def supervisor_main(
     isolation: SupervisorSetup, channel: socket.socket, spawner: socket.socket, group: Group | None, proc: int
 ) -> NoReturn:
     """Run a supervisor in a process that is PID 1 already; does not return."""
-    status = 1
-    try:
+
+    def make() -> Supervisor:
         _settle()
-        Supervisor(_isolation(isolation, spawner, proc), channel, group).serve()
+        return Supervisor(_isolation(isolation, spawner, proc), channel, group)
+
+    serve_until_closed(make, channel)
+
+
+def serve_until_closed(make: Callable[[], Supervisor], channel: socket.socket) -> NoReturn:
+    """Make a supervisor and have it serve; the host is sent why it fails. Does not return."""
+    status, supervisor = 1, None
+    try:
+        supervisor = make()
+        supervisor.serve()
         status = 0
     except BaseException as failure:  # noqa: BLE001 - reported to the host, which starts another supervisor
-        report_failure(channel, failure)
+        report_failure(channel, failure, at_work=supervisor is not None and supervisor.at_work)
     finally:
         os._exit(status)
 
@@ -254,9 +269,10 @@ def _settle() -> None:
     kernel.forgo_capabilities()
 
 
-def report_failure(channel: socket.socket, failure: BaseException) -> None:
-    """Say why the supervisor ends, if anyone still listens."""
+def report_failure(channel: socket.socket, failure: BaseException, *, at_work: bool = False) -> None:
+    """Say why the supervisor ends, and whether a program was at work then, if anyone still listens."""
+    reason = f"{type(failure).__name__}: {failure}"[:4000]
     try:
-        channel.sendall(encode({"kind": "broken", "reason": f"{type(failure).__name__}: {failure}"[:4000]}))
+        channel.sendall(encode({"kind": "broken", "reason": reason, "at_work": at_work}))
     except OSError:
         return

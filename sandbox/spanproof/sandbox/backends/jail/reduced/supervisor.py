@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.forkserver.arming import Forked
-from spanproof.sandbox.backends.jail.forkserver.supervisor import Supervisor, report_failure
+from spanproof.sandbox.backends.jail.forkserver.supervisor import Supervisor, serve_until_closed
 from spanproof.sandbox.backends.jail.isolation import Isolation
 from spanproof.sandbox.backends.jail.namespaces.cgroup import Group
 from spanproof.sandbox.backends.jail.namespaces.root import ENVIRONMENT, Bind
@@ -76,15 +76,12 @@ def _wait_to_be_killed() -> NoReturn:
 
 def serve(site: Site, channel: socket.socket, group: Group | None) -> NoReturn:
     """Be a supervisor; does not return."""
-    status = 1
-    try:
+
+    def make() -> Supervisor:
         _settle(site)
-        Supervisor(_isolation(site, group), channel, group).serve()
-        status = 0
-    except BaseException as failure:  # noqa: BLE001 - reported to the host, which starts another supervisor
-        report_failure(channel, failure)
-    finally:
-        os._exit(status)
+        return Supervisor(_isolation(site, group), channel, group)
+
+    serve_until_closed(make, channel)
 
 
 def _settle(site: Site) -> None:
